@@ -1,0 +1,99 @@
+import type { Cancel } from '../lease/clock.js';
+
+/**
+ * The port: what an election needs of a coordinator. Two adapters fill it (`zookeeper/native`,
+ * `zookeeper/wire`), and the simulated ensemble of the tests; one conformance suite holds for all.
+ *
+ * What every adapter must keep:
+ * - **Order.** Replies, node changes and session states reach us strictly in the order in which
+ *   they arrived on the connection, each followed by all the promise reactions that it causes
+ *   before the next is delivered. The protocol's proofs lean on it.
+ * - **Pipelining.** Operations are sent in call order without waiting for one another.
+ * - **Honesty.** A promise fulfils only on the server's success reply. Every operation settles:
+ *   after `expired` or `closed`, with that kind of {@link CoordinatorError}.
+ * - **Exactness.** 64-bit numbers are bigint; one that the driver can't carry exactly is refused
+ *   with kind `inexact_integer`.
+ * - **Quiet.** Listeners are never called from inside a call of ours; none is called after `close()` resolves.
+ */
+
+/** What happened to a node on which a watch was left. A reason to look, never a fact to act on. */
+export type NodeChange = 'created' | 'deleted' | 'changed' | 'children';
+
+/**
+ * A session's state. `connected ⇄ disconnected`, then `expired` (the ensemble said so, or took the
+ * session from us) or `closed` (we did); both are final.
+ */
+export type SessionState = 'connected' | 'disconnected' | 'expired' | 'closed';
+
+export type CreateMode = 'persistent' | 'ephemeral' | 'ephemeral_sequential';
+
+export interface Stat {
+  /** The transaction that created the node: unique, and increasing over the whole ensemble. */
+  readonly czxid: bigint;
+  readonly mzxid: bigint;
+  /** Wall-clock milliseconds of the server that led: for people to read. */
+  readonly ctime: number;
+  readonly mtime: number;
+  readonly version: number;
+  /** Incremented by each child created or deleted; bounds the sequence numbers handed out so far. */
+  readonly cversion: number;
+  /** The owning session's id as 16 lowercase hex digits, or null for a persistent node. */
+  readonly owner: string | null;
+  readonly children: number;
+}
+
+export interface NodeData {
+  readonly data: Uint8Array;
+  readonly stat: Stat;
+}
+
+export interface Children {
+  readonly names: readonly string[];
+  /** Of the parent. */
+  readonly stat: Stat;
+}
+
+/** One session with the ensemble. Paths are absolute and whole: a chroot is a prefix that the caller puts before them. */
+export interface Session {
+  /** 16 lowercase hex digits, as in {@link Stat.owner}. */
+  readonly id: string;
+  /** The negotiated session timeout T in milliseconds: what the ensemble granted, not what was asked for. */
+  readonly timeoutMs: number;
+  readonly state: SessionState;
+
+  onState(listener: (state: SessionState) => void): Cancel;
+  /** Routes changes of `path` to the listener. It leaves no watch: the reads below do, once each. */
+  onNode(path: string, listener: (change: NodeChange) => void): Cancel;
+
+  /** @returns the path, with the sequence number appended where the mode says so */
+  create(path: string, data: Uint8Array, mode: CreateMode): Promise<string>;
+  /** `version` -1 (the default) matches any. */
+  remove(path: string, version?: number): Promise<void>;
+  /** `version` -1 matches any; otherwise a compare-and-set. */
+  write(path: string, data: Uint8Array, version: number): Promise<Stat>;
+
+  /** Null where there is no node; then no watch is left. The watch fires once, on `changed` or `deleted`. */
+  read(path: string, options?: { watch?: boolean }): Promise<NodeData | null>;
+  /** Null where there is no node; the watch is left all the same, and fires once, on `created`, `changed` or `deleted`. */
+  stat(path: string, options?: { watch?: boolean }): Promise<Stat | null>;
+  /** Null where there is no node; then no watch is left. The watch fires once, on `children` or `deleted`. */
+  children(path: string, options?: { watch?: boolean }): Promise<Children | null>;
+  /** Brings the server that we are on up to date with the ensemble's leader. Proves nothing: no quorum is asked. */
+  sync(path: string): Promise<void>;
+
+  /** Ends the session; its ephemeral nodes go at once. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Opens sessions. One for each `connect()`. */
+export interface Driver {
+  /** `native`, `wire` or `simulated`. */
+  readonly name: string;
+  /**
+   * Opens a new session and resolves when the ensemble has granted it.
+   *
+   * Rejects with {@link NameResolutionError}, {@link AuthenticationError} or {@link ConnectTimeoutError}
+   * as the case may be, and with `signal.reason` when aborted.
+   */
+  open(signal?: AbortSignal): Promise<Session>;
+}
