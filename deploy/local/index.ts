@@ -1,0 +1,10 @@
+/** Real servers on free loopback ports, for the demo, the tests and the benchmarks. They never outlive their process. */
+
+export { MissingToolError } from './missing-tool.js';
+export { leaseGivenPort, leasePort, type PortLease } from './ports.js';
+export { type LaunchOptions, launch, ManagedProcess, ServerFailedError } from './process.js';
+export { onExit } from './reaper.js';
+export { type WaitOptions, WaitTimeoutError, waitFor } from './wait.js';
+export { Ensemble, type EnsembleOptions, startEnsemble } from './zookeeper/ensemble.js';
+export { fourLetterWord, type Mode, type Word } from './zookeeper/four-letter-word.js';
+export { ZooKeeperServer } from './zookeeper/server.js';
