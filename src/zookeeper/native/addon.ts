@@ -1,0 +1,95 @@
+import { isMainThread } from 'node:worker_threads';
+import { DriverUnavailableError } from '../../errors.js';
+
+/** A native callback: return code, its text, then what the operation yields. Nothing of ours may run inside of it. */
+export type Reply<A extends unknown[] = []> = (rc: number, text: string, ...results: A) => void;
+
+/** A znode's stat as the addon makes it: 64-bit numbers rounded to doubles, the owner in unpadded hex. */
+export interface RawStat {
+  readonly czxid: number;
+  readonly mzxid: number;
+  readonly version: number;
+  readonly cversion: number;
+  readonly numChildren: number;
+  readonly ctime: Date;
+  readonly mtime: Date;
+  readonly ephemeralOwner: string;
+}
+
+export interface InitOptions {
+  connect: string;
+  timeout: number;
+  debug_level: number;
+  host_order_deterministic: boolean;
+  response_counter_limit: number;
+}
+
+/**
+ * The part of the addon's object that we use. Each operation's return value says whether the request was queued: only
+ * then is its callback ever called. `get_acl` is left out on purpose: a failing one crashes the process. So are the
+ * `aw_*` operations: each of their watchers leaks, and one function used on two clients aborts the process.
+ */
+export interface Handle {
+  /** Called by the addon with each event: set it before `init`. */
+  emit: (event: string, self: unknown, detail?: unknown) => void;
+  init(options: InitOptions): unknown;
+  close(): void;
+  set_servers(servers: string): number;
+  add_auth(scheme: string, credential: string, reply: Reply): number;
+  a_create(path: string, data: Uint8Array, flags: number, reply: Reply<[path: string]>): number;
+  a_delete_(path: string, version: number, reply: Reply): number;
+  a_set(path: string, data: Uint8Array, version: number, reply: Reply<[stat: RawStat]>): number;
+  a_get(path: string, watch: boolean, reply: Reply<[stat: RawStat, data: Buffer | null]>): number;
+  a_exists(path: string, watch: boolean, reply: Reply<[stat: RawStat]>): number;
+  a_get_children2(path: string, watch: boolean, reply: Reply<[names: string[] | null, stat: RawStat]>): number;
+  a_sync(path: string, reply: Reply<[path: string]>): number;
+  readonly state: number;
+  readonly client_id: string;
+  readonly client_password: string;
+  readonly timeout: number;
+}
+
+/** Makes a client that isn't connected yet. A closed one can't be used again: make another. */
+export type HandleFactory = () => Handle;
+
+/**
+ * Loads the `zookeeper` package.
+ *
+ * @throws DriverUnavailableError when it isn't installed, wasn't built, is another version's, or this is a worker thread
+ */
+export async function loadAddon(): Promise<HandleFactory> {
+  // A second isolate that loads the addon crashes the process, at the latest when the thread ends.
+  if (!isMainThread) {
+    throw new DriverUnavailableError(
+      'the native driver runs on the main thread only: open sessions there, use a child process, or choose driver "wire"',
+    );
+  }
+  let module: { default?: unknown };
+  try {
+    module = (await import('zookeeper')) as unknown as { default?: unknown };
+  } catch (cause) {
+    throw new DriverUnavailableError(
+      'the native driver needs the package "zookeeper", which is not installed or could not be built: ' +
+        'run "npm install zookeeper@7.3.0" (on Linux it compiles: python3, make and g++ are needed), or choose driver "wire"',
+      { cause },
+    );
+  }
+  return factoryFrom(module.default);
+}
+
+/** The addon's object without the package's JavaScript around it, which formats each call for a log even when that is off. */
+function factoryFrom(Client: unknown): HandleFactory {
+  const make = (): Handle => {
+    const { native } = new (Client as new (config: object) => { native: Handle })({});
+    return native;
+  };
+  try {
+    const probe: Partial<Handle> | undefined = make();
+    if (typeof probe?.init === 'function' && typeof probe.a_get_children2 === 'function') return make;
+  } catch {
+    // Not a class at all: the same message.
+  }
+  throw new DriverUnavailableError(
+    'the installed package "zookeeper" is not one that the native driver knows: run "npm install zookeeper@7.3.0", or choose driver "wire"',
+  );
+}

@@ -1,0 +1,133 @@
+import type { Session } from '../../election/port.js';
+import { AuthenticationError, ConnectTimeoutError, CoordinatorError } from '../../errors.js';
+import { resolveServers } from '../resolve.js';
+import { formatServers, type ServerAddress } from '../servers.js';
+import type { HandleFactory } from './addon.js';
+import type { NativeDriverOptions } from './options.js';
+import { AddressRefresh } from './refresh.js';
+import { reachable } from './routes.js';
+import { NativeSession } from './session.js';
+
+/** Pause before the next attempt when an attempt failed at once. */
+const RETRY_MS = 200;
+
+/**
+ * Opens a session: resolves the names, connects, presents the credentials. Ends what it has begun when it fails.
+ *
+ * @throws NameResolutionError, AuthenticationError, ConnectTimeoutError, or `signal.reason`
+ */
+export async function openSession(
+  create: HandleFactory,
+  options: NativeDriverOptions,
+  signal?: AbortSignal,
+): Promise<Session> {
+  signal?.throwIfAborted();
+  const deadline = new AbortController();
+  const late = new ConnectTimeoutError(
+    `no session with ${formatServers(options.servers)} within ${options.connectTimeoutMs} ms: ` +
+      'check the addresses, that the servers run, and that a majority of them is up',
+  );
+  const timer = setTimeout(() => deadline.abort(late), options.connectTimeoutMs);
+  const stop = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
+  try {
+    const resolve = async (within: AbortSignal | undefined): Promise<readonly ServerAddress[]> =>
+      reachable(await resolveServers(options.servers, { timeoutMs: options.connectTimeoutMs / 2, signal: within }));
+    const session = await connect(create, await resolve(stop), options.sessionTimeoutMs, stop);
+    try {
+      await authenticate(session, options, stop);
+      stop.throwIfAborted();
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    new AddressRefresh(session, options.servers, () => resolve(undefined));
+    return session;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A session that is connected. Makes a new client for as long as first attempts fail at once, each time with the next address in front. */
+async function connect(
+  create: HandleFactory,
+  addresses: readonly ServerAddress[],
+  sessionTimeoutMs: number,
+  stop: AbortSignal,
+): Promise<NativeSession> {
+  for (let turn = 0; ; turn += 1) {
+    stop.throwIfAborted();
+    const first = turn % addresses.length;
+    const rotated = [...addresses.slice(first), ...addresses.slice(0, first)];
+    const session = new NativeSession(create);
+    try {
+      if (session.start(rotated, sessionTimeoutMs)) {
+        await untilConnected(session, stop);
+        return session;
+      }
+      await session.close();
+      await sleep(RETRY_MS, stop);
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+}
+
+/** Rejects with the signal's reason, or when the session ends instead. */
+function untilConnected(session: NativeSession, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      cancel();
+      reject(stop.reason);
+    };
+    const check = (): void => {
+      if (session.state === 'disconnected') return;
+      cancel();
+      stop.removeEventListener('abort', abort);
+      if (session.state === 'connected') resolve();
+      else reject(new CoordinatorError('session_expired', 'open', ''));
+    };
+    const cancel = session.onState(check);
+    stop.addEventListener('abort', abort, { once: true });
+    if (stop.aborted) abort();
+    else check();
+  });
+}
+
+async function authenticate(session: NativeSession, options: NativeDriverOptions, stop: AbortSignal): Promise<void> {
+  const { auth = [] } = options;
+  if (auth.length === 0) return;
+  // Only an operation behind it makes the client send the credentials; a refusal ends the session before its reply.
+  let sent: Promise<unknown>[] = auth.map(({ scheme, credential }) => session.authenticate(scheme, credential));
+  for (;;) {
+    try {
+      await untilConnected(session, stop);
+      await orStop(Promise.all([...sent, session.stat('/')]), stop);
+      return;
+    } catch (error) {
+      if (session.refusedCredentials || (error instanceof CoordinatorError && error.kind === 'auth_failed')) {
+        throw new AuthenticationError(
+          `the ensemble refused the credentials (${auth.map(({ scheme }) => `scheme ${JSON.stringify(scheme)}`).join(', ')}): ` +
+            'check the scheme and that the servers have a provider for it',
+          { cause: error },
+        );
+      }
+      if (!(error instanceof CoordinatorError && error.retriable) || session.state === 'expired') throw error;
+      // The client repeats the credentials by itself when it reconnects, ahead of everything else.
+      sent = [];
+    }
+  }
+}
+
+function orStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(stop.reason);
+    if (stop.aborted) abort();
+    stop.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => stop.removeEventListener('abort', abort));
+  });
+}
+
+function sleep(ms: number, stop: AbortSignal): Promise<void> {
+  return orStop(new Promise((resolve) => setTimeout(resolve, ms)), stop);
+}

@@ -1,0 +1,16 @@
+import type { ServerAddress } from '../servers.js';
+
+/** Credentials that the ensemble checks ACLs against, as in `{ scheme: 'digest', credential: 'user:password' }`. */
+export interface Credential {
+  readonly scheme: string;
+  readonly credential: string;
+}
+
+export interface NativeDriverOptions {
+  readonly servers: readonly ServerAddress[];
+  /** The session timeout T to ask for, in milliseconds. The ensemble clamps it to 2 to 20 of its ticks. */
+  readonly sessionTimeoutMs: number;
+  /** How long `open()` may take, in milliseconds, name resolution included. A first server that hangs takes 2/3 T of it. */
+  readonly connectTimeoutMs: number;
+  readonly auth?: readonly Credential[] | undefined;
+}

@@ -1,0 +1,296 @@
+import type { Children, CreateMode, NodeChange, NodeData, Session, SessionState, Stat } from '../../election/port.js';
+import { CoordinatorError } from '../../errors.js';
+import type { Cancel } from '../../lease/clock.js';
+import { checkPath } from '../path.js';
+import type { ServerAddress } from '../servers.js';
+import type { Handle, HandleFactory, RawStat, Reply } from './addon.js';
+import { AUTH_FAILED, CLOSING, errorFromCode, INVALID_STATE, NO_NODE, OK } from './codes.js';
+import { Connection, deliver } from './connection.js';
+import { checkData, checkVersion } from './limits.js';
+import { Listeners } from './listeners.js';
+import { sessionId, statFrom } from './stat.js';
+
+const FLAGS: Readonly<Record<CreateMode, number>> = { persistent: 0, ephemeral: 1, ephemeral_sequential: 3 };
+
+/** How long `close()` waits for a lost connection to come back, so that the session can be ended and not merely left. */
+const CLOSE_WAIT_MS = 1000;
+
+/** An operation whose native callback is still awaited. */
+interface Pending {
+  readonly operation: string;
+  readonly path: string;
+  readonly reject: (error: CoordinatorError) => void;
+}
+
+/**
+ * A session over the C client. It keeps its own account of the operations under way, as the addon calls back for none of
+ * them after its end, and its own state, as the C client's is wrong for up to 2/3 T after a stall.
+ */
+export class NativeSession implements Session {
+  readonly #connection: Connection;
+  readonly #pending = new Set<Pending>();
+  readonly #onState = new Listeners<'state', SessionState>();
+  readonly #onNode = new Listeners<string, NodeChange>();
+  #id = '';
+  #timeoutMs = 0;
+  #connected = false;
+  #final: 'expired' | 'closed' | null = null;
+  #endCode: number | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(create: HandleFactory) {
+    this.#connection = new Connection(create, {
+      connected: (clientId, timeoutMs) => this.#connectedAs(clientId, timeoutMs),
+      disconnected: () => this.#disconnected(),
+      ended: (code) => this.#ended(code),
+      node: (path, change) => this.#onNode.notify(path, change),
+    });
+  }
+
+  /** See {@link Connection.start}. */
+  start(addresses: readonly ServerAddress[], sessionTimeoutMs: number): boolean {
+    return this.#connection.start(addresses, sessionTimeoutMs);
+  }
+
+  /** See {@link Connection.setAddresses}. */
+  setAddresses(addresses: readonly ServerAddress[]): void {
+    this.#connection.setAddresses(addresses);
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  get timeoutMs(): number {
+    return this.#timeoutMs;
+  }
+
+  get state(): SessionState {
+    if (this.#closing !== null && this.#final === null) return 'closed';
+    return this.#final ?? (this.#connected ? 'connected' : 'disconnected');
+  }
+
+  /** The session's password as 32 hex digits: with the id, all that another process needs to end the session. */
+  get password(): string {
+    return this.#connection.handle.client_password.toLowerCase();
+  }
+
+  /** Whether the ensemble ended the session by refusing our credentials. */
+  get refusedCredentials(): boolean {
+    return this.#endCode === AUTH_FAILED;
+  }
+
+  onState(listener: (state: SessionState) => void): Cancel {
+    return this.#onState.add('state', listener);
+  }
+
+  onNode(path: string, listener: (change: NodeChange) => void): Cancel {
+    return this.#onNode.add(path, listener);
+  }
+
+  create(path: string, data: Uint8Array, mode: CreateMode): Promise<string> {
+    return this.#run(
+      'create',
+      path,
+      (handle, reply: Reply<[string]>) => {
+        checkPath('create', path, mode === 'ephemeral_sequential');
+        checkData('create', path, data);
+        return handle.a_create(path, data, FLAGS[mode], reply);
+      },
+      (created) => created,
+    );
+  }
+
+  remove(path: string, version = -1): Promise<void> {
+    return this.#run(
+      'remove',
+      path,
+      (handle, reply: Reply) => {
+        checkPath('remove', path);
+        checkVersion('remove', path, version);
+        return handle.a_delete_(path, version, reply);
+      },
+      () => {},
+    );
+  }
+
+  write(path: string, data: Uint8Array, version = -1): Promise<Stat> {
+    return this.#run(
+      'write',
+      path,
+      (handle, reply: Reply<[RawStat]>) => {
+        checkPath('write', path);
+        checkData('write', path, data);
+        checkVersion('write', path, version);
+        return handle.a_set(path, data, version, reply);
+      },
+      (stat) => statFrom(stat, 'write', path),
+    );
+  }
+
+  read(path: string, { watch = false }: { watch?: boolean } = {}): Promise<NodeData | null> {
+    return this.#look(
+      'read',
+      path,
+      (handle, reply: Reply<[RawStat, Buffer | null]>) => handle.a_get(path, watch, reply),
+      (stat, data) => ({ data: data ?? new Uint8Array(), stat: statFrom(stat, 'read', path) }),
+    );
+  }
+
+  stat(path: string, { watch = false }: { watch?: boolean } = {}): Promise<Stat | null> {
+    return this.#look(
+      'stat',
+      path,
+      (handle, reply: Reply<[RawStat]>) => handle.a_exists(path, watch, reply),
+      (stat) => statFrom(stat, 'stat', path),
+    );
+  }
+
+  children(path: string, { watch = false }: { watch?: boolean } = {}): Promise<Children | null> {
+    return this.#look(
+      'children',
+      path,
+      (handle, reply: Reply<[string[] | null, RawStat]>) => handle.a_get_children2(path, watch, reply),
+      (names, stat) => ({ names: names ?? [], stat: statFrom(stat, 'children', path) }),
+    );
+  }
+
+  sync(path: string): Promise<void> {
+    return this.#run(
+      'sync',
+      path,
+      (handle, reply: Reply<[string]>) => {
+        checkPath('sync', path);
+        return handle.a_sync(path, reply);
+      },
+      () => {},
+    );
+  }
+
+  /** Presents credentials. The request is sent only with the operation that follows; the C client repeats it on each reconnect. */
+  authenticate(scheme: string, credential: string): Promise<void> {
+    return this.#run(
+      'authenticate',
+      '',
+      (handle, reply: Reply) => handle.add_auth(scheme, credential, reply),
+      () => {},
+    );
+  }
+
+  /**
+   * Ends the session and frees the client. While disconnected it waits a second for the connection to return, as only a
+   * server can end a session; without one, the session ends when T is over.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close(this.#id === '' ? 0 : CLOSE_WAIT_MS);
+    return this.#closing;
+  }
+
+  async #close(waitMs: number): Promise<void> {
+    // Also leads out of a native callback of the caller's own, from where closing would abort the process.
+    await new Promise<void>(deliver);
+    if (!this.#connected && this.#final === null && waitMs > 0) await this.#reconnected(waitMs);
+    this.#connection.close();
+    if (this.#final === null) this.#finish('closed');
+    this.#onState.clear();
+    this.#onNode.clear();
+  }
+
+  #reconnected(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+  #wake: () => void = () => {};
+
+  #connectedAs(clientId: string, timeoutMs: number): void {
+    if (this.#final !== null) return;
+    this.#id = sessionId(clientId);
+    this.#timeoutMs = timeoutMs;
+    this.#setConnected(true);
+    this.#wake();
+  }
+
+  #disconnected(): void {
+    if (this.#final === null) this.#setConnected(false);
+  }
+
+  #setConnected(connected: boolean): void {
+    if (this.#connected === connected) return;
+    this.#connected = connected;
+    if (this.#closing === null) this.#onState.notify('state', this.state);
+  }
+
+  #ended(code: number): void {
+    if (this.#final !== null) return;
+    this.#endCode = code;
+    this.#finish('expired');
+    this.#wake();
+  }
+
+  /** The end: the state first, then every operation that the addon has forgotten. */
+  #finish(final: 'expired' | 'closed'): void {
+    this.#final = final;
+    this.#onState.notify('state', final);
+    for (const { operation, path, reject } of this.#pending) reject(this.#endedError(operation, path));
+    this.#pending.clear();
+  }
+
+  #endedError(operation: string, path: string): CoordinatorError {
+    const kind = this.state === 'closed' ? 'session_closed' : 'session_expired';
+    const detail = this.refusedCredentials ? 'the ensemble refused the credentials' : undefined;
+    return new CoordinatorError(kind, operation, path, detail);
+  }
+
+  /** A read: no node is an answer, not an error. */
+  #look<A extends unknown[], T>(
+    operation: string,
+    path: string,
+    send: (handle: Handle, reply: Reply<A>) => number,
+    convert: (...results: A) => T,
+  ): Promise<T | null> {
+    const checked = (handle: Handle, reply: Reply<A>): number => {
+      checkPath(operation, path);
+      return send(handle, reply);
+    };
+    return this.#run<A, T | null>(operation, path, checked, convert, true);
+  }
+
+  /** Sends one operation, at once. Whatever `send` or `convert` throws is the operation's rejection. */
+  #run<A extends unknown[], T>(
+    operation: string,
+    path: string,
+    send: (handle: Handle, reply: Reply<A>) => number,
+    convert: (...results: A) => T,
+    nullable = false,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#closing !== null || this.#final !== null) throw this.#endedError(operation, path);
+      const pending: Pending = { operation, path, reject };
+      const settle = (rc: number, results: A): void => {
+        // "Closing" is the addon clearing up: the event that says why is right behind, and settles what is pending.
+        if (rc === CLOSING || !this.#pending.delete(pending)) return;
+        if (rc === OK) resolve(attempt(() => convert(...results)));
+        else if (rc === NO_NODE && nullable) resolve(null as T);
+        else reject(errorFromCode(rc, operation, path));
+      };
+      const queued = send(this.#connection.handle, (rc, _text, ...results) => deliver(() => settle(rc, results)));
+      // Unless it was queued the callback never comes. In an invalid state the client has ended, and the event that says so is under way.
+      if (queued === OK || queued === INVALID_STATE) this.#pending.add(pending);
+      else reject(errorFromCode(queued, operation, path));
+    });
+  }
+}
+
+/** A value, or a promise of it that is rejected with what was thrown. */
+function attempt<T>(make: () => T): T | Promise<T> {
+  try {
+    return make();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
