@@ -2,8 +2,10 @@
 
 export { MissingToolError } from './missing-tool.js';
 export { leaseGivenPort, leasePort, type PortLease } from './ports.js';
+export { Postgres, type PostgresConfig, type PostgresOptions, startPostgres } from './postgres.js';
 export { type LaunchOptions, launch, ManagedProcess, ServerFailedError } from './process.js';
 export { onExit } from './reaper.js';
+export { Redis, type RedisOptions, startRedis } from './redis.js';
 export { type WaitOptions, WaitTimeoutError, waitFor } from './wait.js';
 export { Ensemble, type EnsembleOptions, startEnsemble } from './zookeeper/ensemble.js';
 export { fourLetterWord, type Mode, type Word } from './zookeeper/four-letter-word.js';

@@ -51,6 +51,8 @@ export interface LaunchOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly uid?: number;
   readonly gid?: number;
+  /** What it gets when this process ends. Default SIGKILL. */
+  readonly deathSignal?: 'SIGKILL' | 'SIGQUIT';
 }
 
 /** A server's process. It is killed when this process ends, in whatever way. */
@@ -69,8 +71,8 @@ export class ManagedProcess {
     this.pid = pid;
     this.name = options.name;
     this.logFile = options.logFile;
-    const forget = onExit(() => child.kill('SIGKILL'));
-    const release = tieWithoutSetpriv(pid);
+    const forget = onExit(() => child.kill(options.deathSignal ?? 'SIGKILL'));
+    const release = setpriv ? () => {} : watchOver(pid, options.deathSignal ?? 'SIGKILL');
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         this.exit = signal ?? `code ${code}`;
@@ -114,13 +116,13 @@ export class ManagedProcess {
   }
 }
 
-const setpriv = findCommand('setpriv', ['/usr/bin']);
+const setpriv = process.platform === 'linux' ? findCommand('setpriv', ['/usr/bin']) : undefined;
 
 /** Starts a process in a group of its own, so that a Ctrl-C at the terminal reaches us alone and we stop the servers in order. */
 export async function launch(options: LaunchOptions): Promise<ManagedProcess> {
   const words = [...(options.prefix ?? []), options.command, ...options.args];
-  // The kernel kills the server when we die, be it by SIGKILL. The mark survives the execution of the next command.
-  if (setpriv) words.unshift(setpriv, '--pdeathsig', 'KILL');
+  // The kernel ends the server when we die, be it by SIGKILL. The mark survives the execution of the next command.
+  if (setpriv) words.unshift(setpriv, '--pdeathsig', (options.deathSignal ?? 'SIGKILL').slice(3));
   const [command = '', ...args] = words;
   const log = openSync(options.logFile, 'a');
   try {
@@ -142,10 +144,9 @@ export async function launch(options: LaunchOptions): Promise<ManagedProcess> {
   }
 }
 
-/** Where there is no setpriv: a shell waits for the end of a pipe that only we hold open, and kills the server then. */
-function tieWithoutSetpriv(pid: number): () => void {
-  if (setpriv) return () => {};
-  const watcher = spawn('/bin/sh', ['-c', 'read -r _ || kill -9 "$0"', String(pid)], {
+/** Where there is no setpriv: a shell waits for the end of a pipe that only we hold open, and ends the server then. */
+function watchOver(pid: number, signal: string): () => void {
+  const watcher = spawn('/bin/sh', ['-c', 'read -r _ || kill -s "$1" "$0"', String(pid), signal.slice(3)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });

@@ -1,25 +1,10 @@
-import { connect } from 'node:net';
+import { exchange } from '../exchange.js';
 
 export type Word = 'ruok' | 'srvr' | 'mntr' | 'stat' | 'cons' | 'wchs' | 'wchp' | 'conf' | 'dump';
 
 /** Sends one of ZooKeeper's four letter words and returns the answer. Rejects when the server can't be reached or is silent. */
-export function fourLetterWord(host: string, port: number, word: Word, timeoutMs = 1_000): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port });
-    const fail = (reason: string): void => {
-      socket.destroy();
-      reject(new Error(`${word} at ${host}:${port}: ${reason}`));
-    };
-    let answer = '';
-    socket.setTimeout(timeoutMs, () => fail(`no answer in ${timeoutMs} ms`));
-    socket.setEncoding('utf8');
-    socket.once('connect', () => socket.write(word));
-    socket.on('data', (chunk) => {
-      answer += chunk;
-    });
-    socket.once('error', (error) => fail(error.message));
-    socket.once('close', () => resolve(answer));
-  });
+export function fourLetterWord(host: string, port: number, word: Word, timeoutMs?: number): Promise<string> {
+  return exchange(host, port, word, undefined, timeoutMs);
 }
 
 /**

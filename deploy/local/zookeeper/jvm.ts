@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Distribution } from './distribution.js';
 
@@ -39,5 +40,15 @@ export function javaArguments(
   ];
 }
 
-/** The classes as the virtual machine holds them in memory, saved once and mapped at each start (AppCDS). */
-export const archiveFile = (distribution: Distribution): string => join(distribution.directory, 'classes.jsa');
+/**
+ * The classes as the virtual machine holds them in memory, saved once and mapped at each start (AppCDS). One for each Java:
+ * another's is ignored by the virtual machine, which costs time only.
+ */
+export function archiveFile(distribution: Distribution): string {
+  const java = realpathSync(distribution.java);
+  const digest = createHash('sha256')
+    .update(`${java} ${statSync(java).mtimeMs}`)
+    .digest('hex')
+    .slice(0, 8);
+  return join(distribution.directory, `classes-${digest}.jsa`);
+}
