@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** One server's place: its number, its folder, its addresses. */
@@ -51,12 +51,19 @@ function lines(place: ServerPlace, all: readonly ServerPlace[], settings: Server
 }
 
 /**
- * Writes what the server reads. A configuration that is there already stays: ZooKeeper moves the server lines into a file
- * of its own and keeps that up to date.
+ * Writes what the server reads, over what an earlier ensemble left in its folder. To be done once: from its first start on,
+ * ZooKeeper keeps the server lines in a file of its own and changes them when the ensemble is reconfigured.
  */
-export function prepare(place: ServerPlace, all: readonly ServerPlace[], settings: ServerSettings): void {
+export function writeConfiguration(place: ServerPlace, all: readonly ServerPlace[], settings: ServerSettings): void {
+  mkdirSync(place.directory, { recursive: true });
+  for (const name of readdirSync(place.directory)) {
+    if (name.startsWith('zoo.cfg')) rmSync(join(place.directory, name));
+  }
+  writeFileSync(configFile(place), `${lines(place, all, settings).join('\n')}\n`);
+}
+
+/** Makes the data folder, which may have been wiped, and says in it who the server is. */
+export function prepareData(place: ServerPlace): void {
   mkdirSync(dataDirectory(place), { recursive: true });
   writeFileSync(join(dataDirectory(place), 'myid'), `${place.id}\n`);
-  const file = configFile(place);
-  if (!existsSync(file)) writeFileSync(file, `${lines(place, all, settings).join('\n')}\n`);
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -43,7 +43,8 @@ export async function resolveDistribution(wanted?: string, onProgress: Progress 
   const library = join(directory, 'lib');
   if (!existsSync(library)) {
     const mvn = findCommand('mvn');
-    if (!mvn) return debianDistribution(java, onProgress);
+    if (!mvn)
+      return debianDistribution(java, wanted || process.env['TENURE_ZOOKEEPER_VERSION'] || undefined, onProgress);
     // Maven's local repository can't stand two that download the same thing, so one process fetches and the others wait.
     const held = await lock(`${directory}.lock`);
     try {
@@ -91,7 +92,7 @@ async function fetchJars(
     await run(mvn, ['-B', '-q', '-f', pomFile, goal, ...properties], { maxBuffer: 1 << 24 });
     renameSync(draft, library);
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
     const { stdout = '', stderr = '', message } = error as { stdout?: string; stderr?: string; message: string };
     const reason = /\[ERROR\] (.*)/.exec(stdout + stderr)?.[1] ?? message;
     throw new Error(`Maven could not fetch ZooKeeper ${version}: ${reason}`, { cause: error });
@@ -99,19 +100,25 @@ async function fetchJars(
 }
 
 /** What Debian's package `zookeeper` brings: enough for an ensemble, without the exporter for Prometheus. */
-function debianDistribution(java: string, onProgress: Progress): Distribution {
+function debianDistribution(java: string, wanted: string | undefined, onProgress: Progress): Distribution {
   const folder = '/usr/share/java';
-  // What the package's own start script puts on the class path.
-  const names = ['zookeeper', 'zookeeper-jute', 'slf4j-api', 'slf4j-simple', 'metrics-core', 'netty', 'snappy-java'];
-  const optional = ['jctools-core', 'audience-annotations', 'commons-cli', 'commons-io', 'netty-all', 'netty-buffer'];
-  if (!existsSync(join(folder, 'zookeeper.jar'))) {
+  const jar = join(folder, 'zookeeper.jar');
+  if (!existsSync(jar)) {
     throw new MissingToolError(
       "no mvn found: install Maven, which fetches ZooKeeper (Debian: apt-get install maven), or Debian's package zookeeper",
     );
   }
-  const jars = [...names, ...optional].map((name) => join(folder, `${name}.jar`)).filter((path) => existsSync(path));
-  onProgress("no mvn found: using Debian's ZooKeeper, which lacks zookeeper-prometheus-metrics (no metrics endpoint)");
-  const directory = join(cacheDirectory(), 'zookeeper-debian');
+  const version = /-(\d[\w.]*)\.jar$/.exec(realpathSync(jar))?.[1] ?? 'debian';
+  if (wanted !== undefined && wanted !== version) {
+    throw new MissingToolError(
+      `no mvn found, and Debian's ZooKeeper is ${version}: install Maven to get ${wanted} (Debian: apt-get install maven)`,
+    );
+  }
+  onProgress(`no mvn found: using Debian's ZooKeeper ${version}, which lacks zookeeper-prometheus-metrics`);
+  const names = ['zookeeper', 'zookeeper-jute', 'audience-annotations', 'commons-cli', 'commons-io', 'jctools-core'];
+  names.push('metrics-core', 'netty-all', 'slf4j-api', 'slf4j-simple', 'snappy-java');
+  const jars = names.map((name) => join(folder, `${name}.jar`)).filter((path) => existsSync(path));
+  const directory = join(cacheDirectory(), `zookeeper-debian-${version}`);
   mkdirSync(directory, { recursive: true });
-  return { version: 'debian', java, classpath: jars.join(':'), hasPrometheus: false, directory };
+  return { version, java, classpath: jars.join(':'), hasPrometheus: false, directory };
 }

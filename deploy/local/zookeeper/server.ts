@@ -2,7 +2,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch, type ManagedProcess, ServerFailedError } from '../process.js';
 import { waitFor } from '../wait.js';
-import { configFile, dataDirectory, prepare, type ServerPlace, type ServerSettings } from './config.js';
+import {
+  configFile,
+  dataDirectory,
+  prepareData,
+  type ServerPlace,
+  type ServerSettings,
+  writeConfiguration,
+} from './config.js';
 import type { Distribution } from './distribution.js';
 import { fourLetterWord, type Mode, mode, type Word } from './four-letter-word.js';
 import { type JvmOptions, javaArguments } from './jvm.js';
@@ -71,7 +78,8 @@ export class ZooKeeperServer {
   async start(): Promise<void> {
     if (this.running) throw new Error(`ZooKeeper server ${this.id} runs already`);
     const { distribution, place, all, settings, jvm, commandPrefix } = this.#blueprint;
-    prepare(place, all, settings);
+    if (!this.#process) writeConfiguration(place, all, settings);
+    prepareData(place);
     this.#frozen = false;
     this.#process = await launch({
       name: `ZooKeeper server ${this.id}`,
