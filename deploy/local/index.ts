@@ -7,6 +7,6 @@ export { type LaunchOptions, launch, ManagedProcess, ServerFailedError } from '.
 export { onExit } from './reaper.js';
 export { Redis, type RedisOptions, startRedis } from './redis.js';
 export { type WaitOptions, WaitTimeoutError, waitFor } from './wait.js';
-export { Ensemble, type EnsembleOptions, startEnsemble } from './zookeeper/ensemble.js';
+export { Ensemble, type EnsembleOptions, fetchZooKeeper, startEnsemble } from './zookeeper/ensemble.js';
 export { fourLetterWord, type Mode, type Word } from './zookeeper/four-letter-word.js';
 export { ZooKeeperServer } from './zookeeper/server.js';

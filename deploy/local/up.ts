@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type EnsembleOptions, startEnsemble, startPostgres, startRedis } from './index.js';
+import { type EnsembleOptions, fetchZooKeeper, startEnsemble, startPostgres, startRedis } from './index.js';
 
 const { values } = parseArgs({
   options: {
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     directory: { type: 'string' },
     ports: { type: 'string' },
     'tick-time': { type: 'string' },
+    fetch: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -28,6 +29,7 @@ const usage = `Starts ZooKeeper, and what else is asked for, until Ctrl-C.
   --directory DIR   keep data and logs there (default: a temporary folder)
   --ports P,P,…     the ZooKeeper servers' client ports (default: free ones)
   --tick-time MS    ZooKeeper's tickTime (default 2000)
+  --fetch           only fill the cache with ZooKeeper, and end
 `;
 
 function ensembleOptions(): EnsembleOptions {
@@ -72,7 +74,9 @@ async function up(): Promise<void> {
 if (values.help) {
   process.stdout.write(usage);
 } else {
-  await up().catch((error: Error) => {
+  const onProgress = (line: string): void => console.error(line);
+  const work = values.fetch ? fetchZooKeeper(values.version, onProgress) : up();
+  await work.catch((error: Error) => {
     console.error(error.message);
     process.exit(1);
   });

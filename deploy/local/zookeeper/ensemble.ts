@@ -122,16 +122,22 @@ export class Ensemble implements AsyncDisposable {
   }
 }
 
+/** Fills the cache, if need be, with all that a start takes: before tests, say, whose time is limited. */
+export async function fetchZooKeeper(version?: string, onProgress: Progress = () => {}): Promise<Distribution> {
+  const distribution = await resolveDistribution(version, onProgress);
+  await ensureArchive(distribution, onProgress);
+  return distribution;
+}
+
 /** Starts a ZooKeeper ensemble on free ports of this machine and waits until it serves. */
 export async function startEnsemble(options: EnsembleOptions = {}): Promise<Ensemble> {
   const progress = options.onProgress ?? (() => {});
-  const distribution = await resolveDistribution(options.version, progress);
+  const distribution = await fetchZooKeeper(options.version, progress);
   if (wantsMetrics(options) && !distribution.hasPrometheus) {
     throw new Error(
       "this ZooKeeper lacks zookeeper-prometheus-metrics: install Maven (Debian: apt-get install maven), or start without 'metrics'",
     );
   }
-  await ensureArchive(distribution, progress);
   for (let attempt = 1; ; attempt++) {
     try {
       return await tryStart(distribution, options, progress);
