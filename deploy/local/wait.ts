@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export { sleep };
-
 /** Something did not become true in time. */
 export class WaitTimeoutError extends Error {
   override readonly name = 'WaitTimeoutError';
