@@ -11,7 +11,7 @@ export interface ResolveOptions {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   /** By default the system's resolver (`getaddrinfo` off the event loop): it knows /etc/hosts and search domains. */
-  lookup?: Lookup;
+  lookup?: Lookup | undefined;
 }
 
 /** Once one name is known, how long the others may hold up the connection. */
@@ -58,16 +58,15 @@ export async function resolveServers(
     for (const server of servers) {
       const answer = isIP(server.host) === 0 ? lookup(server.host) : Promise.resolve([server.host]);
       answer
-        .then(
-          (hosts) => {
-            for (const host of hosts) {
-              const address = { host, port: server.port };
-              found.set(formatServer(address), address);
-            }
-            if (!done) grace ??= setTimeout(finish, GRACE_MS);
-          },
-          (error: unknown) => failures.set(server.host, error),
-        )
+        .then((hosts) => {
+          if (hosts.length === 0) throw new Error('no address');
+          for (const host of hosts) {
+            const address = { host, port: server.port };
+            found.set(formatServer(address), address);
+          }
+          if (!done) grace ??= setTimeout(finish, GRACE_MS);
+        })
+        .catch((error: unknown) => failures.set(server.host, error))
         .finally(() => {
           pending -= 1;
           if (pending === 0) finish();
@@ -88,7 +87,7 @@ function unresolved(
   const reasons = hosts.map((host) => {
     if (!failures.has(host)) return `${host}: no answer within ${timeoutMs} ms`;
     const failure = failures.get(host);
-    const code = failure instanceof Error && 'code' in failure ? String(failure.code) : String(failure);
+    const code = failure instanceof Error && 'code' in failure ? String(failure.code) : (failure as Error).message;
     return `${host}: ${code}`;
   });
   return new NameResolutionError(

@@ -30,8 +30,11 @@ export async function openSession(
   const timer = setTimeout(() => deadline.abort(late), options.connectTimeoutMs);
   const stop = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
   try {
-    const resolve = async (within: AbortSignal | undefined): Promise<readonly ServerAddress[]> =>
-      reachable(await resolveServers(options.servers, { timeoutMs: options.connectTimeoutMs / 2, signal: within }));
+    const resolve = async (signal?: AbortSignal): Promise<readonly ServerAddress[]> => {
+      // Half of the time at most, so that a resolver that hangs is reported as what it is.
+      const timeoutMs = options.connectTimeoutMs / 2;
+      return reachable(await resolveServers(options.servers, { timeoutMs, signal, lookup: options.lookup }));
+    };
     const session = await connect(create, await resolve(stop), options.sessionTimeoutMs, stop);
     try {
       await authenticate(session, options, stop);
@@ -40,7 +43,7 @@ export async function openSession(
       await session.close();
       throw error;
     }
-    new AddressRefresh(session, options.servers, () => resolve(undefined));
+    new AddressRefresh(session, options.servers, () => resolve());
     return session;
   } finally {
     clearTimeout(timer);

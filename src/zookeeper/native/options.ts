@@ -1,3 +1,4 @@
+import type { Lookup } from '../resolve.js';
 import type { ServerAddress } from '../servers.js';
 
 /** Credentials that the ensemble checks ACLs against, as in `{ scheme: 'digest', credential: 'user:password' }`. */
@@ -13,4 +14,6 @@ export interface NativeDriverOptions {
   /** How long `open()` may take, in milliseconds, name resolution included. A first server that hangs takes 2/3 T of it. */
   readonly connectTimeoutMs: number;
   readonly auth?: readonly Credential[] | undefined;
+  /** Resolves a host name. By default the system's resolver, off the event loop. */
+  readonly lookup?: Lookup | undefined;
 }
