@@ -1,0 +1,279 @@
+import type {
+  Children,
+  CreateMode,
+  NodeChange,
+  NodeData,
+  Session,
+  SessionState,
+  Stat,
+} from '../../src/election/port.js';
+import { CoordinatorError, type CoordinatorErrorKind } from '../../src/errors.js';
+import type { Cancel } from '../../src/lease/clock.js';
+import { checkPath } from '../../src/zookeeper/path.js';
+import { ClientWatches } from './client-watches.js';
+import type { Answer, Operation, ToClient } from './messages.js';
+import type { Network } from './network.js';
+import type { SimulatedProcess } from './process.js';
+import type { Server } from './server.js';
+import { Transport } from './transport.js';
+
+interface Pending {
+  readonly operation: Operation;
+  readonly name: string;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What every server refuses, by dropping the connection; drivers refuse it themselves. */
+const MAX_DATA_BYTES = 1_000_000;
+
+/** One session as a driver presents it: the port, on a simulated connection. */
+export class SimulatedSession implements Session {
+  readonly #process: SimulatedProcess;
+  readonly #transport: Transport;
+  readonly #watches = new ClientWatches();
+  readonly #stateListeners = new Set<(state: SessionState) => void>();
+  readonly #nodeListeners = new Map<string, Set<(change: NodeChange) => void>>();
+  /** Sent, in order. Replies come in the same order. */
+  readonly #sent: Pending[] = [];
+  /** To be sent once attached again. */
+  readonly #unsent: Pending[] = [];
+  readonly #opened: (session: SimulatedSession) => void;
+  #id = '';
+  #timeoutMs = 0;
+  #state: SessionState = 'disconnected';
+  #closing: Promise<void> | null = null;
+  #silent = false;
+
+  /** @param opened called once, when the ensemble has granted the session */
+  constructor(
+    process: SimulatedProcess,
+    network: Network,
+    servers: readonly Server[],
+    timeoutMs: number,
+    opened: (session: SimulatedSession) => void,
+  ) {
+    this.#process = process;
+    this.#opened = opened;
+    this.#transport = new Transport(process, network, servers, timeoutMs, {
+      attached: (id, granted) => this.#attached(id, granted),
+      expired: () => this.#end('expired'),
+      message: (message) => this.#receive(message),
+      detached: (how) => this.#detached(how),
+      // As with the C client, what waits for a connection may fail with the attempt.
+      attemptFailed: () => {
+        if (process.random.chance(0.5)) this.#fail(this.#unsent, 'connection_lost');
+      },
+    });
+    this.#transport.start();
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  get timeoutMs(): number {
+    return this.#timeoutMs;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** The server that it is attached to, as far as the client knows; null while there is none. */
+  get server(): Server | null {
+    return this.#transport.server;
+  }
+
+  onState(listener: (state: SessionState) => void): Cancel {
+    // A listener may be registered twice; each registration is its own.
+    const registered = (state: SessionState) => listener(state);
+    this.#stateListeners.add(registered);
+    return () => this.#stateListeners.delete(registered);
+  }
+
+  onNode(path: string, listener: (change: NodeChange) => void): Cancel {
+    const registered = (change: NodeChange) => listener(change);
+    const listeners = this.#nodeListeners.get(path) ?? new Set();
+    this.#nodeListeners.set(path, listeners.add(registered));
+    return () => {
+      listeners.delete(registered);
+      if (listeners.size === 0 && this.#nodeListeners.get(path) === listeners) this.#nodeListeners.delete(path);
+    };
+  }
+
+  async create(path: string, data: Uint8Array, mode: CreateMode): Promise<string> {
+    checkPath('create', path, mode === 'ephemeral_sequential');
+    checkData('create', path, data);
+    const answer = await this.#ask('create', { type: 'create', path, data: data.slice(), mode });
+    return 'path' in answer ? answer.path : wrong(answer);
+  }
+
+  async remove(path: string, version = -1): Promise<void> {
+    checkPath('remove', path);
+    await this.#ask('remove', { type: 'remove', path, version });
+  }
+
+  async write(path: string, data: Uint8Array, version: number): Promise<Stat> {
+    checkPath('write', path);
+    checkData('write', path, data);
+    const answer = await this.#ask('write', { type: 'write', path, data: data.slice(), version });
+    return 'stat' in answer && answer.stat !== null ? answer.stat : wrong(answer);
+  }
+
+  async read(path: string, { watch = false }: { watch?: boolean } = {}): Promise<NodeData | null> {
+    checkPath('read', path);
+    const answer = await this.#ask('read', { type: 'read', path, watch });
+    if (!('node' in answer)) return wrong(answer);
+    return answer.node === null ? null : { data: answer.node.data.slice(), stat: answer.node.stat };
+  }
+
+  async stat(path: string, { watch = false }: { watch?: boolean } = {}): Promise<Stat | null> {
+    checkPath('stat', path);
+    const answer = await this.#ask('stat', { type: 'stat', path, watch });
+    return 'stat' in answer ? answer.stat : wrong(answer);
+  }
+
+  async children(path: string, { watch = false }: { watch?: boolean } = {}): Promise<Children | null> {
+    checkPath('children', path);
+    const answer = await this.#ask('children', { type: 'children', path, watch });
+    if (!('names' in answer)) return wrong(answer);
+    return answer.names === null || answer.stat === null ? null : { names: answer.names, stat: answer.stat };
+  }
+
+  async sync(path: string): Promise<void> {
+    checkPath('sync', path);
+    await this.#ask('sync', { type: 'sync', path });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Detached, there is nobody to tell: the session lives on until its time is over. */
+  #close(): Promise<void> {
+    if (this.#isOver()) return this.#silence();
+    if (!this.#transport.attached) {
+      this.#process.post(() => this.#end('closed'));
+      return this.#silence();
+    }
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#end('closed');
+        resolve(this.#silence());
+      };
+      this.#send({ operation: { type: 'close', session: this.#id }, name: 'close', resolve: done, reject: done });
+    });
+  }
+
+  /** Resolves after the listeners have heard all that they are to hear. */
+  #silence(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#process.post(() => {
+        this.#silent = true;
+        resolve();
+      });
+    });
+  }
+
+  #ask(name: string, operation: Operation): Promise<Extract<Answer, { ok: true }>> {
+    return new Promise((resolve, reject) => {
+      const pending: Pending = {
+        operation,
+        name,
+        reject,
+        resolve: (answer) => {
+          if (answer.ok) resolve(answer);
+          else reject(new CoordinatorError(answer.kind, name, pathOf(operation)));
+        },
+      };
+      if (this.#closing !== null || this.#isOver()) {
+        const kind = this.#state === 'expired' ? 'session_expired' : 'session_closed';
+        this.#process.post(() => reject(new CoordinatorError(kind, name, pathOf(operation))));
+      } else if (this.#state === 'connected') this.#send(pending);
+      else this.#unsent.push(pending);
+    });
+  }
+
+  #isOver(): boolean {
+    return this.#state === 'expired' || this.#state === 'closed';
+  }
+
+  #send(pending: Pending): void {
+    this.#sent.push(pending);
+    this.#transport.send({ type: 'operation', operation: pending.operation });
+  }
+
+  #attached(id: string, timeoutMs: number): void {
+    const first = this.#id === '';
+    this.#id = id;
+    this.#timeoutMs = timeoutMs;
+    // Ahead of everything else, so that what the watches missed is announced before any later reply.
+    if (!this.#watches.empty) {
+      this.#transport.send({ type: 'rewatch', since: this.#transport.seen, watched: this.#watches.list() });
+    }
+    for (const pending of this.#unsent.splice(0)) this.#send(pending);
+    this.#state = 'connected';
+    if (first) this.#opened(this);
+    else this.#tellState('connected');
+  }
+
+  #detached(how: 'connection_lost' | 'operation_timeout'): void {
+    if (this.#isOver()) return;
+    this.#state = 'disconnected';
+    this.#tellState('disconnected');
+    this.#fail(this.#sent, how);
+  }
+
+  #receive(message: ToClient): void {
+    if (this.#isOver()) return;
+    if (message.type === 'event') {
+      this.#watches.fired(message.path, message.change);
+      this.#tellNode(message.path, message.change);
+    } else if (message.type === 'reply') {
+      const pending = this.#sent.shift();
+      if (pending === undefined) throw new Error('a reply to nothing');
+      this.#watches.left(pending.operation, message.answer);
+      pending.resolve(message.answer);
+    }
+  }
+
+  #end(state: 'expired' | 'closed'): void {
+    if (this.#isOver()) return;
+    this.#state = state;
+    this.#transport.stop();
+    this.#tellState(state);
+    const kind = state === 'expired' ? 'session_expired' : 'session_closed';
+    this.#fail(this.#sent, kind);
+    this.#fail(this.#unsent, kind);
+  }
+
+  /** Each rejection is an event of its own, after the one that caused it. */
+  #fail(operations: Pending[], kind: CoordinatorErrorKind): void {
+    for (const { operation, name, reject } of operations.splice(0)) {
+      this.#process.post(() => reject(new CoordinatorError(kind, name, pathOf(operation))));
+    }
+  }
+
+  #tellState(state: SessionState): void {
+    if (this.#silent) return;
+    for (const listener of [...this.#stateListeners]) if (!this.#silent) listener(state);
+  }
+
+  #tellNode(path: string, change: NodeChange): void {
+    for (const listener of [...(this.#nodeListeners.get(path) ?? [])]) if (!this.#silent) listener(change);
+  }
+}
+
+function pathOf(operation: Operation): string {
+  return 'path' in operation ? operation.path : '';
+}
+
+function checkData(operation: string, path: string, data: Uint8Array): void {
+  if (data.length > MAX_DATA_BYTES) throw new CoordinatorError('too_large', operation, path);
+}
+
+function wrong(answer: Answer): never {
+  throw new Error(`an answer to another question: ${JSON.stringify(Object.keys(answer))}`);
+}
