@@ -1,0 +1,217 @@
+import { NotLeadingError, StaleTokenError } from '../errors.js';
+import { formatToken, type Token } from '../token.js';
+import { FenceBusyError, InvalidResourceError } from './errors.js';
+
+/**
+ * What a guard needs of a term. Tenure's own `Term` is one; so is anything that carries a token and
+ * can say how long its owner may still act.
+ */
+export interface FencedTerm {
+  readonly token: Token;
+  /** Aborted when the term is over. Work under the guard should listen to it. */
+  readonly signal: AbortSignal;
+  /** Kept at the resource beside the token, so that a refusal can say who leads now. */
+  readonly leaderId?: string | undefined;
+  /**
+   * False where `remainingMs()` is a time limit of the receiver's and not the presenter's lease, as
+   * in a server that was handed a token: then a refusal is never counted as `regressed`. Default true.
+   */
+  readonly leaseKnown?: boolean | undefined;
+  /** Milliseconds that the owner may still act; 0 or less when it may not. Bounds every hold. */
+  remainingMs(): number;
+  /** Throws when the owner may not act now. Called before each write, and again before each commit. */
+  assert(): void;
+}
+
+/** The highest token that a resource has accepted. */
+export interface Accepted {
+  readonly token: Token;
+  /** Who presented it, where that was said. */
+  readonly holder: string | undefined;
+}
+
+/**
+ * The check at the resource. Every guard keeps this:
+ *
+ * - The highest accepted token is kept at the resource, durably, and compared in the same atomic
+ *   step as the write. Equal tokens are accepted, lower ones refused with {@link StaleTokenError}.
+ * - It orders *terms*, not the writes of one term: two writes with one token, or a delayed retry
+ *   within a term, are the writer's to order (an idempotency key does).
+ * - Tokens are exact up to 2^63 − 1.
+ */
+export interface Guard<Context> {
+  /**
+   * Accepts the term's token, then runs `work`; until that settles no newer token is accepted.
+   * Several holds of one token may run side by side. A hold is bounded by what remains of the lease when it begins:
+   * after that newer terms get through, and what is left of the older one's work is refused.
+   *
+   * @throws {StaleTokenError} a higher token has been accepted.
+   * @throws {InvalidResourceError} the name breaks a rule of {@link checkResource}.
+   * @throws {FenceBusyError} an older hold did not end in time.
+   */
+  hold<T>(term: FencedTerm, resource: string, work: (context: Context) => T | Promise<T>): Promise<T>;
+
+  /**
+   * Accepts the token without a write: from then on every older term is refused. A new leader's first
+   * act at a resource, and an operator's way to fence off a leader that can't hear.
+   *
+   * @throws as {@link Guard.hold}
+   */
+  check(term: FencedTerm, resource: string): Promise<void>;
+
+  /** The highest accepted token, or null where none has been. For people and tests: true only for the past. */
+  highest(resource: string): Promise<Accepted | null>;
+}
+
+/**
+ * `accepted`; `stale`: refused, the presenter's lease was over or isn't known here; `regressed`: refused
+ * although the presenter's lease is good, so tokens went backwards (an ensemble restored without
+ * `tenure fence raise`); `missing`: nothing was presented.
+ */
+export type FenceOutcome = 'accepted' | 'stale' | 'regressed' | 'missing';
+
+/** Told what guards and tasks do, for metrics. Called synchronously; what it throws is dropped. */
+export interface FencingObserver {
+  /** Once for each check that came to a verdict. */
+  check?(resource: string, outcome: FenceOutcome): void;
+  /** A task was asked for again: its effect was `suppressed`, or part of it was `executed` again. */
+  duplicate?(task: string, outcome: 'executed' | 'suppressed'): void;
+  /** When the task last succeeded, in milliseconds since 1970; 0 for one that never has. */
+  lastSuccess?(task: string, atMs: number): void;
+  /** A scheduled task gave up on a period after its last attempt. */
+  failed?(task: string, error: unknown): void;
+}
+
+/** The longest name of a resource, in bytes of UTF-8. */
+export const MAX_RESOURCE_BYTES = 512;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be refused
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/**
+ * Returns the name of a resource if every store can keep it, unchanged: 1 to 512 bytes of UTF-8, well formed, without
+ * control characters. Names are compared byte by byte: nothing is trimmed, folded or normalised.
+ *
+ * @throws {InvalidResourceError} naming the rule.
+ */
+export function checkResource(resource: string): string {
+  if (typeof resource !== 'string' || resource === '') throw new InvalidResourceError("a resource's name must be a non-empty string");
+  const shown = JSON.stringify(resource.slice(0, 60));
+  if (CONTROL.test(resource)) throw new InvalidResourceError(`a resource's name must have no control characters: ${shown}`);
+  if (!isWellFormed(resource)) throw new InvalidResourceError(`a resource's name must be well-formed Unicode: ${shown}`);
+  const bytes = Buffer.byteLength(resource);
+  if (bytes > MAX_RESOURCE_BYTES) {
+    throw new InvalidResourceError(`a resource's name must have at most ${MAX_RESOURCE_BYTES} bytes, not ${bytes}: ${shown}…`);
+  }
+  return resource;
+}
+
+function isWellFormed(text: string): boolean {
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    if (code >= 0xd800 && code <= 0xdfff) return false;
+  }
+  return true;
+}
+
+/**
+ * Stands in for a term where there is none at hand: a server that was handed a token, an operator who raises
+ * the fence. `assert()` throws {@link NotLeadingError} once `timeoutMs` (default 10,000) have passed.
+ */
+export function presenter(
+  token: Token,
+  options: { holder?: string | undefined; timeoutMs?: number; signal?: AbortSignal } = {},
+): FencedTerm {
+  formatToken(token);
+  const timeoutMs = options.timeoutMs ?? 10_000;
+  const deadline = performance.now() + timeoutMs;
+  const remainingMs = () => deadline - performance.now();
+  let signal = options.signal;
+  return {
+    token,
+    leaderId: options.holder,
+    leaseKnown: false,
+    get signal() {
+      signal ??= AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
+      return signal;
+    },
+    remainingMs,
+    assert() {
+      signal?.throwIfAborted();
+      if (remainingMs() <= 0) throw new NotLeadingError(`the ${timeoutMs} ms for token ${token} have passed`);
+    },
+  };
+}
+
+/** Whether to count a refusal as `stale` or as `regressed`. */
+export function refusal(term: FencedTerm): 'stale' | 'regressed' {
+  return term.leaseKnown !== false && !term.signal.aborted && term.remainingMs() > 0 ? 'regressed' : 'stale';
+}
+
+/** Calls one of the observer's methods; an observer that throws can't break a guard. */
+export function tell(call: () => void): void {
+  try {
+    call();
+  } catch {
+    // An instrument's trouble is never the resource's.
+  }
+}
+
+/** Whole milliseconds that a hold begun now may last. At least 1; at most what a 32-bit timer can carry. */
+export function holdMs(term: FencedTerm): number {
+  return Math.min(2 ** 31 - 1, Math.max(1, Math.floor(term.remainingMs())));
+}
+
+/**
+ * Repeats `attempt` while it says `busy`: an older hold is still there. Backs off from 2 to 50 ms.
+ *
+ * @throws {FenceBusyError} when the presenter's time is over first.
+ */
+export async function untilFree<T>(term: FencedTerm, resource: string, attempt: () => Promise<T | 'busy'>): Promise<T> {
+  for (let pause = 2; ; pause = Math.min(50, pause * 1.6)) {
+    term.assert();
+    const result = await attempt();
+    if (result !== 'busy') return result;
+    const left = term.remainingMs();
+    if (left <= 0) throw new FenceBusyError(resource);
+    await sleep(Math.min(pause, left), term.signal);
+    if (term.remainingMs() <= 0 && !term.signal.aborted) throw new FenceBusyError(resource);
+  }
+}
+
+/** Waits; an abort ends the wait early and rejects with the signal's reason. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** Runs one guarded step and tells the observer its verdict. `step` calls `accept` once the token has been accepted. */
+export async function reporting<T>(
+  observer: FencingObserver | undefined,
+  term: FencedTerm,
+  resource: string,
+  step: (accept: () => void) => Promise<T>,
+): Promise<T> {
+  let told = false;
+  const verdict = (outcome: FenceOutcome) => {
+    if (told) return;
+    told = true;
+    tell(() => observer?.check?.(resource, outcome));
+  };
+  try {
+    return await step(() => verdict('accepted'));
+  } catch (error) {
+    if (error instanceof StaleTokenError && error.resource === resource) verdict(refusal(term));
+    throw error;
+  }
+}

@@ -1,0 +1,196 @@
+import { InvalidOptionError } from '../errors.js';
+
+/** The part of a `pg` client or pool that a migration needs. */
+export interface SqlClient {
+  // biome-ignore lint/suspicious/noExplicitAny: rows are as the query says
+  query(text: string, values?: any[]): Promise<{ rows: any[]; rowCount: number | null; command?: string }>;
+}
+
+/** SQLSTATEs that the functions raise: a class of their own, numbered like the HTTP status of the same refusal. */
+export const STALE_TOKEN = 'TN409';
+export const MISSING_TOKEN = 'TN428';
+export const MALFORMED = 'TN400';
+
+/** One part of the schema: what `migrate()` installs, and how it knows that it is there. */
+export interface SchemaPart {
+  readonly name: 'fence' | 'task';
+  readonly version: number;
+  readonly sql: (schema: string) => string;
+}
+
+/**
+ * Quotes the schema's name for SQL.
+ *
+ * @throws {InvalidOptionError} when it can't name a schema.
+ */
+export function quoteSchema(schema: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema)) {
+    throw new InvalidOptionError('schema', `schema ${JSON.stringify(schema)}: up to 63 letters, digits and _ are allowed`);
+  }
+  return `"${schema}"`;
+}
+
+/** A string as an SQL expression that no setting of the server can reinterpret. */
+export function literal(text: string): string {
+  return `convert_from(decode('${Buffer.from(text).toString('hex')}','hex'),'UTF8')`;
+}
+
+/**
+ * The guard's table and functions as plain SQL, for those who run their own migrations. Idempotent.
+ *
+ * @param schema default `tenure`
+ */
+export function fenceSchema(schema = 'tenure'): string {
+  return script(FENCE, schema);
+}
+
+export const FENCE: SchemaPart = { name: 'fence', version: 1, sql: fenceSql };
+
+/** The whole script of a part: one transaction's worth of statements. */
+export function script(part: SchemaPart, schema: string): string {
+  const s = quoteSchema(schema);
+  return `CREATE SCHEMA IF NOT EXISTS ${s};
+${part.sql(s)}
+CREATE OR REPLACE FUNCTION ${s}.${part.name}_version() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT ${part.version}';
+`;
+}
+
+/**
+ * Installs a part where it is absent or older. Needs the right to create in the database only then;
+ * a newer version that is installed already is left alone, so old and new workers can start side by side.
+ */
+export async function install(client: SqlClient, part: SchemaPart, schema: string): Promise<void> {
+  const s = quoteSchema(schema);
+  const present = await client.query(`SELECT to_regprocedure(${literal(`${s}.${part.name}_version()`)}) IS NOT NULL AS present`);
+  if (present.rows[0]?.present === true) {
+    const installed = await client.query(`SELECT ${s}.${part.name}_version() AS version`);
+    if (Number(installed.rows[0]?.version) >= part.version) return;
+  }
+  // CREATE … IF NOT EXISTS and CREATE OR REPLACE race with themselves: one installer at a time. Sent as one simple
+  // query, the whole is one transaction.
+  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('tenure.migrate', 0)); ${script(part, schema)}`);
+}
+
+function fenceSql(s: string): string {
+  return `
+CREATE TABLE IF NOT EXISTS ${s}.fence (
+  resource    text COLLATE "C" PRIMARY KEY CHECK (octet_length(resource) BETWEEN 1 AND 512),
+  token       bigint NOT NULL CHECK (token > 0),
+  holder      text,
+  accepted_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- Bounds how long this transaction may hold what it holds, whatever becomes of its client. Shorter limits that are
+-- set already stay. Safe to call again: the limit counts from now.
+CREATE OR REPLACE FUNCTION ${s}.limit_transaction(limit_ms integer) RETURNS void LANGUAGE plpgsql AS $tenure$
+DECLARE
+  present numeric;
+BEGIN
+  present := extract(epoch FROM current_setting('idle_in_transaction_session_timeout')::interval) * 1000;
+  IF present = 0 OR present > limit_ms OR current_setting('tenure.limited', true) = 'idle' THEN
+    PERFORM set_config('idle_in_transaction_session_timeout', limit_ms::text, true);
+    PERFORM set_config('tenure.limited', 'idle', true);
+  END IF;
+  IF current_setting('server_version_num')::integer >= 170000 THEN
+    present := extract(epoch FROM current_setting('transaction_timeout')::interval) * 1000;
+    IF present = 0 OR present > limit_ms OR current_setting('tenure.limited_transaction', true) = 'on' THEN
+      -- A running timer isn't wound up again by a new value alone: stop it first.
+      PERFORM set_config('transaction_timeout', '0', true);
+      PERFORM set_config('transaction_timeout', limit_ms::text, true);
+      PERFORM set_config('tenure.limited_transaction', 'on', true);
+    END IF;
+  ELSE
+    -- Before PostgreSQL 17 nothing bounds the whole transaction: bound each statement, and each pause between two.
+    present := extract(epoch FROM current_setting('statement_timeout')::interval) * 1000;
+    IF present = 0 OR present > limit_ms OR current_setting('tenure.limited_transaction', true) = 'on' THEN
+      PERFORM set_config('statement_timeout', limit_ms::text, true);
+      PERFORM set_config('tenure.limited_transaction', 'on', true);
+    END IF;
+  END IF;
+END
+$tenure$;
+
+-- Accepts the token for the rest of this transaction, or raises ${STALE_TOKEN} (a higher one has been accepted) or ${MALFORMED}.
+-- Transactions of one token run side by side; a higher token waits until the lower ones' transactions have ended.
+CREATE OR REPLACE FUNCTION ${s}.fence(resource text, token bigint, holder text DEFAULT NULL, limit_ms integer DEFAULT NULL)
+RETURNS void LANGUAGE plpgsql AS $tenure$
+#variable_conflict use_column
+DECLARE
+  name       ALIAS FOR $1;
+  presented  ALIAS FOR $2;
+  presenter  ALIAS FOR $3;
+  -- Heavyweight locks are granted in order of arrival: a newer token waiting here is never starved by a stream of older ones.
+  gate       bigint := hashtextextended(name, 7310868735422);
+  highest    bigint;
+  who        text;
+  lock_limit text;
+BEGIN
+  IF name IS NULL OR presented IS NULL THEN
+    RAISE EXCEPTION 'a resource and a fencing token are needed' USING ERRCODE = '${MISSING_TOKEN}';
+  END IF;
+  IF presented < 1 OR octet_length(name) NOT BETWEEN 1 AND 512 THEN
+    RAISE EXCEPTION 'not a fencing token or not a resource: %', presented USING ERRCODE = '${MALFORMED}';
+  END IF;
+  IF limit_ms IS NOT NULL THEN
+    PERFORM ${s}.limit_transaction(limit_ms);
+    -- Waiting for the fence must end with an error, not with the loss of the connection as the limits above do.
+    lock_limit := current_setting('lock_timeout');
+    IF lock_limit = '0' OR lock_limit::interval > make_interval(secs => limit_ms / 1000.0) THEN
+      PERFORM set_config('lock_timeout', greatest(1, limit_ms - 20)::text, true);
+    END IF;
+  END IF;
+
+  SELECT f.token, f.holder INTO highest, who FROM ${s}.fence f WHERE f.resource = name;
+  IF highest = presented THEN
+    PERFORM pg_advisory_xact_lock_shared(gate);
+    SELECT f.token, f.holder INTO highest, who FROM ${s}.fence f WHERE f.resource = name FOR SHARE;
+  ELSIF highest IS NULL OR highest < presented THEN
+    PERFORM pg_advisory_xact_lock(gate);
+    INSERT INTO ${s}.fence AS f (resource, token, holder) VALUES (name, presented, presenter)
+      ON CONFLICT (resource) DO UPDATE SET token = excluded.token, holder = excluded.holder, accepted_at = clock_timestamp()
+      WHERE f.token < excluded.token
+      RETURNING f.token INTO highest;
+    IF FOUND THEN
+      -- That this token was accepted must survive a crash, whatever the session thinks of its other commits.
+      IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+      END IF;
+    ELSE
+      SELECT f.token, f.holder INTO highest, who FROM ${s}.fence f WHERE f.resource = name FOR SHARE;
+    END IF;
+  END IF;
+  IF highest IS NULL THEN
+    RAISE EXCEPTION 'the fence of % was deleted meanwhile', quote_literal(name) USING ERRCODE = 'serialization_failure';
+  END IF;
+  IF highest > presented THEN
+    RAISE EXCEPTION '% refused token %: it has accepted %', quote_literal(name), presented, highest
+      USING ERRCODE = '${STALE_TOKEN}',
+            DETAIL = json_build_object('resource', name, 'token', presented::text, 'highest', highest::text, 'holder', who)::text;
+  END IF;
+  IF lock_limit IS NOT NULL THEN
+    PERFORM set_config('lock_timeout', lock_limit, true);
+  END IF;
+  PERFORM set_config('tenure.token', presented::text, true), set_config('tenure.holder', coalesce(presenter, ''), true);
+END
+$tenure$;
+
+-- For a trigger on a protected table: CREATE TRIGGER … BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON t
+--   FOR EACH STATEMENT EXECUTE FUNCTION ${s}.require_fence('resource');
+-- The token is what ${s}.fence() was given in this transaction, or SET LOCAL tenure.token = '…'.
+CREATE OR REPLACE FUNCTION ${s}.require_fence() RETURNS trigger LANGUAGE plpgsql AS $tenure$
+DECLARE
+  presented text := nullif(current_setting('tenure.token', true), '');
+BEGIN
+  IF presented IS NULL THEN
+    RAISE EXCEPTION 'writes to % need a fencing token for %', TG_TABLE_NAME, quote_literal(TG_ARGV[0])
+      USING ERRCODE = '${MISSING_TOKEN}', HINT = 'SET LOCAL tenure.token, or call ${s}.fence() first in the transaction.';
+  END IF;
+  IF presented !~ '^[1-9][0-9]{0,18}$' OR presented::numeric > 9223372036854775807 THEN
+    RAISE EXCEPTION 'not a fencing token: %', quote_literal(left(presented, 40)) USING ERRCODE = '${MALFORMED}';
+  END IF;
+  PERFORM ${s}.fence(TG_ARGV[0], presented::bigint, nullif(current_setting('tenure.holder', true), ''));
+  RETURN NULL;
+END
+$tenure$;
+`;
+}

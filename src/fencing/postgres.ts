@@ -1,0 +1,315 @@
+import { InvalidOptionError, StaleTokenError } from '../errors.js';
+import { formatToken, parseToken } from '../token.js';
+import {
+  CommitUnknownError,
+  FenceBusyError,
+  FenceReleasedError,
+  FenceTimeoutError,
+  FencingNotInstalledError,
+  TransactionAbortedError,
+} from './errors.js';
+import { type Accepted, checkResource, type FencedTerm, type FencingObserver, type Guard, holdMs, reporting, sleep } from './guard.js';
+import { type Lent, type PgClient, type PgPool, type Source, source } from './postgres-connection.js';
+import { FENCE, install, literal, quoteSchema, STALE_TOKEN } from './postgres-schema.js';
+
+export type { PgClient, PgPool } from './postgres-connection.js';
+export { fenceSchema } from './postgres-schema.js';
+
+export type Isolation = 'read committed' | 'repeatable read' | 'serializable';
+
+export interface TransactionOptions {
+  /** Default: the server's (`default_transaction_isolation`, mostly read committed). */
+  isolation?: Isolation;
+  /** How often the transaction is tried, at most, when the server ends it for a serialization failure or a deadlock. Default 8. */
+  maxAttempts?: number;
+}
+
+export interface PostgresGuardOptions extends TransactionOptions {
+  /** The schema of the guard's table and functions. Default `tenure`. */
+  schema?: string;
+  observer?: FencingObserver;
+}
+
+/** The client that a pool lends, as its own types say. */
+export type ClientOf<P> = P extends { connect: { (): Promise<infer C>; (callback: never): void } }
+  ? C
+  : P extends { connect(): Promise<infer C> }
+    ? C
+    : never;
+
+/**
+ * The transaction, while it lasts. `query` is the client's own; after the transaction has ended it throws
+ * {@link FenceReleasedError}, so that a forgotten `await` can't write outside of the fence.
+ */
+export interface Transaction<C = PgClient> {
+  readonly query: C extends { query: infer Q } ? Q : never;
+  readonly resource: string;
+  readonly term: FencedTerm;
+  /**
+   * Asserts the term and lets the transaction go on for what remains of the lease *now*. Without it the server ends the
+   * transaction when the lease of its beginning is over, renewed since or not.
+   */
+  extend(): Promise<void>;
+}
+
+/**
+ * Guards resources in PostgreSQL 13 and later. The fence is a row; a transaction that has accepted a token holds it until
+ * its end, so no newer token can be accepted between the check and the commit.
+ *
+ * A leader that freezes inside of its transaction doesn't block its successor: the server ends the transaction when
+ * what remained of the lease at its beginning (or at the last `extend()`) has passed.
+ */
+export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
+  readonly #source: Source;
+  readonly #schema: string;
+  readonly #schemaName: string;
+  readonly #defaults: TransactionOptions;
+  readonly #observer: FencingObserver | undefined;
+
+  constructor(connections: { pool: PgPool } | { client: PgClient }, options: PostgresGuardOptions = {}) {
+    this.#source = source(connections);
+    this.#schemaName = options.schema ?? 'tenure';
+    this.#schema = quoteSchema(this.#schemaName);
+    this.#defaults = checkOptions(options);
+    this.#observer = options.observer;
+  }
+
+  /** The schema's name, for what else lives in it. */
+  get schema(): string {
+    return this.#schemaName;
+  }
+
+  /**
+   * Creates the schema, the table and the functions where they are absent or older. Idempotent; safe to run in many
+   * processes at once. {@link fenceSchema} gives the same as SQL text.
+   */
+  async migrate(): Promise<void> {
+    await this.withClient((client) => install(client, FENCE, this.#schemaName));
+  }
+
+  /**
+   * Runs `work` in a transaction that commits only while the term's token is the highest. `term.assert()` is called
+   * before it begins and before it commits.
+   *
+   * `work` runs again, in a new transaction, after a serialization failure or a deadlock: it must have no effect outside of `tx`.
+   *
+   * @throws {StaleTokenError} a higher token has been accepted. Nothing was written.
+   * @throws {FenceBusyError} an older term's transaction did not end within the lease. Nothing was written.
+   * @throws {FenceTimeoutError} the transaction outlived the lease. Nothing was written.
+   * @throws {CommitUnknownError} the connection broke during the commit.
+   * @throws {TransactionAbortedError} a statement's error was swallowed, so the server rolled back.
+   * @throws {FencingNotInstalledError} `migrate()` has not been run.
+   */
+  transaction<T>(
+    term: FencedTerm,
+    resource: string,
+    work: (tx: Transaction<C>) => T | Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    const { isolation, maxAttempts = 8 } = { ...this.#defaults, ...checkOptions(options) };
+    return reporting(this.#observer, term, resource, async (accept) => {
+      checkResource(resource);
+      formatToken(term.token);
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await this.#attempt(term, resource, work, isolation, accept);
+        } catch (error) {
+          if (attempt >= maxAttempts || !RETRIED.has(codeOf(error))) throw error;
+          await sleep(Math.random() * Math.min(500, 5 * 2 ** attempt), term.signal);
+        }
+      }
+    });
+  }
+
+  hold<T>(term: FencedTerm, resource: string, work: (tx: Transaction<C>) => T | Promise<T>): Promise<T> {
+    return this.transaction(term, resource, work);
+  }
+
+  async check(term: FencedTerm, resource: string): Promise<void> {
+    await this.transaction(term, resource, () => undefined);
+  }
+
+  async highest(resource: string): Promise<Accepted | null> {
+    const text = `SELECT token::text AS token, holder FROM ${this.#schema}.fence WHERE resource = ${literal(checkResource(resource))}`;
+    const { rows } = await this.withClient((client) => client.query(text));
+    const row = rows[0];
+    return row === undefined ? null : { token: parseToken(row.token), holder: row.holder ?? undefined };
+  }
+
+  /** Lends a connection outside of any transaction, for reads and migrations. */
+  async withClient<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
+    const lent = await this.#source.lend();
+    try {
+      return await work(lent.client);
+    } catch (error) {
+      throw notInstalled(error, this.#schemaName);
+    } finally {
+      lent.release();
+    }
+  }
+
+  async #attempt<T>(
+    term: FencedTerm,
+    resource: string,
+    work: (tx: Transaction<C>) => T | Promise<T>,
+    isolation: Isolation | undefined,
+    accept: () => void,
+  ): Promise<T> {
+    term.assert();
+    const lent = await this.#source.lend(term.signal);
+    const tx = new OpenTransaction(lent.client, term, resource, this.#schema);
+    let destroy: Error | undefined;
+    try {
+      term.assert();
+      await this.#begin(lent, term, resource, isolation);
+      accept();
+      const result = await this.#source.within(async () => await work(tx as unknown as Transaction<C>));
+      term.assert();
+      await commit(lent, resource);
+      return result;
+    } catch (error) {
+      destroy = await rollBack(lent, error);
+      throw translate(error, lent, resource);
+    } finally {
+      tx.close();
+      lent.release(destroy);
+    }
+  }
+
+  /**
+   * One round trip: a simple query of two statements costs no more than the BEGIN that every transaction sends. Hence
+   * no parameters; every value is a number or hexadecimal.
+   */
+  async #begin(lent: Lent, term: FencedTerm, resource: string, isolation: Isolation | undefined): Promise<void> {
+    const level = isolation === undefined ? '' : ` ISOLATION LEVEL ${isolation.toUpperCase()}`;
+    const holder = term.leaderId === undefined ? 'NULL' : literal(term.leaderId.replaceAll('\0', ''));
+    const call = `${this.#schema}.fence(${literal(resource)},${formatToken(term.token)}::bigint,${holder},${holdMs(term)})`;
+    try {
+      await lent.client.query(`BEGIN${level};SELECT ${call}`);
+    } catch (error) {
+      if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new FenceBusyError(resource, { cause: error });
+      throw notInstalled(error, this.#schemaName);
+    }
+  }
+}
+
+/** A {@link PostgresGuard} on a `pg` Pool, or on one connected Client, whose transactions then take turns. */
+export function postgresGuard<P extends PgPool>(connections: { pool: P }, options?: PostgresGuardOptions): PostgresGuard<ClientOf<P>>;
+export function postgresGuard<C extends PgClient>(connections: { client: C }, options?: PostgresGuardOptions): PostgresGuard<C>;
+export function postgresGuard(
+  connections: { pool: PgPool } | { client: PgClient },
+  options: PostgresGuardOptions = {},
+): PostgresGuard<PgClient> {
+  return new PostgresGuard(connections, options);
+}
+
+/** The handle that `work` gets. */
+class OpenTransaction implements Transaction<PgClient> {
+  readonly query: PgClient['query'];
+  readonly resource: string;
+  readonly term: FencedTerm;
+  readonly #schema: string;
+  #open = true;
+
+  constructor(client: PgClient, term: FencedTerm, resource: string, schema: string) {
+    this.term = term;
+    this.resource = resource;
+    this.#schema = schema;
+    this.query = (...args: Parameters<PgClient['query']>) => {
+      if (!this.#open) {
+        throw new FenceReleasedError(`the transaction on ${JSON.stringify(resource)} has ended: is an await missing?`);
+      }
+      return client.query(...args);
+    };
+  }
+
+  async extend(): Promise<void> {
+    this.term.assert();
+    await this.query(`SELECT ${this.#schema}.limit_transaction(${holdMs(this.term)})`);
+  }
+
+  close(): void {
+    this.#open = false;
+  }
+}
+
+async function commit(lent: Lent, resource: string): Promise<void> {
+  if (lent.broken !== undefined) throw lent.broken;
+  if (lent.client.getTransactionStatus?.() === 'I') {
+    throw new TransactionAbortedError(`the work on ${JSON.stringify(resource)} ended its transaction by itself: leave BEGIN, COMMIT and ROLLBACK to the guard`);
+  }
+  let command: string | undefined;
+  try {
+    ({ command } = await lent.client.query('COMMIT'));
+  } catch (error) {
+    // An answer from the server says that it was refused; no answer, or a server going down, says nothing.
+    if (/^(?!57P)[0-9A-Z]{5}$/.test(codeOf(error)) && !codeOf(error).startsWith('08')) throw error;
+    throw new CommitUnknownError(resource, { cause: error });
+  }
+  if (command === 'ROLLBACK') {
+    throw new TransactionAbortedError(
+      `a statement of the transaction on ${JSON.stringify(resource)} failed and its error was swallowed: the server rolled back`,
+    );
+  }
+}
+
+/** @returns why the connection must not be used again, if it must not */
+async function rollBack(lent: Lent, cause: unknown): Promise<Error | undefined> {
+  if (lent.broken !== undefined) return lent.broken;
+  if (cause instanceof CommitUnknownError) return cause;
+  try {
+    await lent.client.query('ROLLBACK');
+    return lent.broken;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** What an error of the server means for the caller; everything else passes unchanged. */
+function translate(error: unknown, lent: Lent, resource: string): unknown {
+  const code = codeOf(error);
+  if (code === STALE_TOKEN) return staleFrom(error) ?? error;
+  if (error instanceof CommitUnknownError) return error;
+  if (TIMED_OUT.has(code) || (lent.broken !== undefined && TIMED_OUT.has(codeOf(lent.broken)))) {
+    return new FenceTimeoutError(resource, { cause: error });
+  }
+  return error;
+}
+
+function staleFrom(error: unknown): StaleTokenError | undefined {
+  try {
+    const { resource, token, highest, holder } = JSON.parse((error as { detail: string }).detail);
+    return new StaleTokenError(resource, parseToken(token), parseToken(highest), holder ?? undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function notInstalled(error: unknown, schema: string): unknown {
+  if (!['42883', '3F000', '42P01'].includes(codeOf(error))) return error;
+  return new FencingNotInstalledError(`schema "${schema}" lacks the guard's table or functions: run migrate(), or the SQL of fenceSchema()`, {
+    cause: error,
+  });
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+function checkOptions(options: TransactionOptions): TransactionOptions {
+  const { isolation, maxAttempts } = options;
+  if (isolation !== undefined && !['read committed', 'repeatable read', 'serializable'].includes(isolation)) {
+    throw new InvalidOptionError('isolation', `isolation ${JSON.stringify(isolation)}: read committed, repeatable read or serializable`);
+  }
+  if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1)) {
+    throw new InvalidOptionError('maxAttempts', `maxAttempts ${maxAttempts}: a whole number from 1 up is needed`);
+  }
+  return { ...(isolation && { isolation }), ...(maxAttempts && { maxAttempts }) };
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+/** Serialization failure, deadlock. */
+const RETRIED: ReadonlySet<string> = new Set(['40001', '40P01']);
+/** Idle in transaction for too long, transaction too long. */
+const TIMED_OUT: ReadonlySet<string> = new Set(['25P03', '25P04']);

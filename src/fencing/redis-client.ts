@@ -1,0 +1,61 @@
+import { InvalidOptionError } from '../errors.js';
+
+/** An argument of a Redis command. */
+export type RedisArgument = string | number | bigint | Uint8Array;
+
+/** The part of an ioredis client or Cluster that the guard needs. */
+export interface IoRedisClient {
+  // biome-ignore lint/suspicious/noExplicitAny: the replies of a script are as the script says
+  evalsha(sha: string, numberOfKeys: number, ...args: any[]): Promise<any>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  eval(script: string, numberOfKeys: number, ...args: any[]): Promise<any>;
+}
+
+/** The part of a node-redis client or cluster that the guard needs. */
+export interface NodeRedisClient {
+  // biome-ignore lint/suspicious/noExplicitAny: the replies of a script are as the script says
+  evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<any>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<any>;
+}
+
+export type RedisClient = IoRedisClient | NodeRedisClient;
+
+/** Runs one script by its hash; sends the text only where the server doesn't have it (first use, restart, another node). */
+export type Run = (script: { readonly sha: string; readonly text: string }, keys: string[], args: RedisArgument[]) => Promise<unknown>;
+
+export function runner(client: RedisClient): Run {
+  if ('evalSha' in client) {
+    return async ({ sha, text }, keys, args) => {
+      const options = { keys, arguments: args.map(textOrBytes) as string[] };
+      try {
+        return await client.evalSha(sha, options);
+      } catch (error) {
+        if (!isNoScript(error)) throw error;
+        return await client.eval(text, options);
+      }
+    };
+  }
+  if ('evalsha' in client) {
+    return async ({ sha, text }, keys, args) => {
+      const values = args.map(textOrBytes);
+      try {
+        return await client.evalsha(sha, keys.length, ...keys, ...values);
+      } catch (error) {
+        if (!isNoScript(error)) throw error;
+        return await client.eval(text, keys.length, ...keys, ...values);
+      }
+    };
+  }
+  throw new InvalidOptionError('client', 'an ioredis or a node-redis client is needed');
+}
+
+function textOrBytes(value: RedisArgument): string | Uint8Array {
+  if (typeof value === 'string') return value;
+  if (value instanceof Uint8Array) return Buffer.isBuffer(value) ? value : Buffer.from(value);
+  return String(value);
+}
+
+function isNoScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { StaleTokenError } from '../errors.js';
+import { formatToken, parseToken } from '../token.js';
+import { FenceReleasedError } from './errors.js';
+import { type Accepted, checkResource, type FencedTerm, type FencingObserver, type Guard, holdMs, reporting, untilFree } from './guard.js';
+import { type RedisArgument, type RedisClient, type Run, runner } from './redis-client.js';
+import { ACCEPT, COMMANDS, guarded, RELEASE, type Script, script, TAKE } from './redis-script.js';
+
+export type { IoRedisClient, NodeRedisClient, RedisArgument, RedisClient } from './redis-client.js';
+
+export interface RedisGuardOptions {
+  /** What the names of the guard's own keys begin with. Default `tenure`. */
+  prefix?: string;
+  /**
+   * The hash tag of a resource: what all of its keys carry between braces, so that a cluster keeps them in one slot. Must be
+   * different for different resources, and free of braces. Default: the resource's name, with `{`, `}` and `%` percent-encoded.
+   */
+  tag?: (resource: string) => string;
+  observer?: FencingObserver;
+}
+
+/** Marks an argument as the name of a key, where it is not a command's first argument. */
+export class RedisKey {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** One command: its name, and its arguments. The first argument is a key; mark others with {@link RedisKey}. */
+export type RedisCommand = readonly [name: string, ...args: (RedisArgument | RedisKey)[]];
+
+/** A caller's own script, guarded. */
+export type GuardedScript = (
+  term: FencedTerm,
+  resource: string,
+  keysAndArguments?: { keys?: readonly string[]; args?: readonly RedisArgument[] },
+) => Promise<unknown>;
+
+/** What a hold can do while it lasts. */
+export interface RedisHold {
+  /** As {@link RedisGuard.write}, and allowed while a newer token is waiting for this hold to end. */
+  write(commands: readonly RedisCommand[]): Promise<unknown[]>;
+}
+
+/**
+ * Guards resources in Redis 6 and later: one script checks the token and runs the caller's commands, and Redis runs a script as
+ * a whole. Works with ioredis and node-redis, a single server, Sentinel or a cluster.
+ *
+ * What it can't promise: Redis replicates after it has answered. A failover to a replica that had not yet received the newest token
+ * forgets it, and an older leader is accepted again until the newer one writes. The same holds for a restart without
+ * `appendonly yes` and `appendfsync always`, and for an eviction under an `allkeys-…` policy.
+ */
+export class RedisGuard implements Guard<RedisHold> {
+  readonly #run: Run;
+  readonly #prefix: string;
+  readonly #tag: (resource: string) => string;
+  readonly #observer: FencingObserver | undefined;
+
+  constructor(client: RedisClient, options: RedisGuardOptions = {}) {
+    this.#run = runner(client);
+    this.#prefix = options.prefix ?? 'tenure';
+    this.#tag = options.tag ?? defaultTag;
+    this.#observer = options.observer;
+  }
+
+  /** The name of a key of this resource's data that a cluster keeps beside its fence: `{tag}:name`. */
+  key(resource: string, name: string): string {
+    return `{${this.#tag(checkResource(resource))}}:${name}`;
+  }
+
+  /**
+   * Checks the token and runs the commands, in one atomic step. Resolves with their replies.
+   *
+   * A command that fails ends the script where it is: as with any Redis script, what the commands before it did stays.
+   * Integers above 2^53 in replies are rounded by Redis's Lua: read such values as text.
+   *
+   * @throws {StaleTokenError} a higher token has been accepted. Nothing was written.
+   * @throws {FenceBusyError} an older hold did not end in time. Nothing was written.
+   */
+  write(term: FencedTerm, resource: string, commands: readonly RedisCommand[]): Promise<unknown[]> {
+    return this.#write(term, resource, commands, '');
+  }
+
+  /**
+   * Puts the check before a Lua script; call what it returns for each write. In the script `KEYS` and `ARGV` are the caller's,
+   * `return` gives the reply, and an early `return` or an error leaves undone only what comes after it.
+   */
+  script(lua: string): GuardedScript {
+    const prepared = guarded(lua);
+    return async (term, resource, { keys = [], args = [] } = {}) => {
+      const reply = await this.#guarded(prepared, term, resource, keys, args);
+      return reply[1] ?? null;
+    };
+  }
+
+  async check(term: FencedTerm, resource: string): Promise<void> {
+    await this.#guarded(ACCEPT, term, resource);
+  }
+
+  /**
+   * The hold lives at the server, and ends there by itself after what remains of the lease, whatever becomes of this process.
+   * Newer tokens wait for it; older ones are refused from the moment a newer one waits.
+   */
+  async hold<T>(term: FencedTerm, resource: string, work: (hold: RedisHold) => T | Promise<T>): Promise<T> {
+    const id = randomUUID();
+    const { holds } = this.#keys(resource);
+    await this.#guarded(TAKE, term, resource, [holds], [id, holdMs(term)]);
+    let open = true;
+    try {
+      return await work({
+        write: async (commands) => {
+          if (!open) throw new FenceReleasedError(`the hold on ${JSON.stringify(resource)} has ended: is an await missing?`);
+          return await this.#write(term, resource, commands, id);
+        },
+      });
+    } finally {
+      open = false;
+      // Unreleased, the hold ends by itself: not worth an error over what `work` has done.
+      await this.#run(RELEASE, [holds], [id]).catch(() => undefined);
+    }
+  }
+
+  async highest(resource: string): Promise<Accepted | null> {
+    const [token, holder] = (await this.#run(READ, [this.#keys(resource).fence], [])) as [string | null, string | null];
+    return token === null ? null : { token: parseToken(String(token)), holder: String(holder ?? '') || undefined };
+  }
+
+  async #write(term: FencedTerm, resource: string, commands: readonly RedisCommand[], hold: string): Promise<unknown[]> {
+    const keys: string[] = [];
+    const args: RedisArgument[] = [commands.length];
+    for (const [name, ...rest] of commands) {
+      args.push(rest.length + 1, name);
+      for (const [index, argument] of rest.entries()) {
+        const isKey = argument instanceof RedisKey;
+        const word = isKey ? argument.name : argument;
+        if (isKey || index === 0) keys.push(String(word));
+        args.push(word);
+      }
+    }
+    const reply = await this.#guarded(COMMANDS, term, resource, keys, args, hold);
+    return (reply[1] ?? []) as unknown[];
+  }
+
+  #guarded(
+    prepared: Script,
+    term: FencedTerm,
+    resource: string,
+    keys: readonly string[] = [],
+    args: readonly RedisArgument[] = [],
+    hold = '',
+  ): Promise<unknown[]> {
+    return reporting(this.#observer, term, resource, async (accept) => {
+      const { fence, holds } = this.#keys(resource);
+      const token = formatToken(term.token);
+      const reply = await untilFree(term, resource, async () => {
+        const answer = (await this.#run(
+          prepared,
+          [fence, holds, ...keys],
+          [token, term.leaderId ?? '', hold, ...args],
+        )) as unknown[];
+        return Number(answer[0]) === 2 ? 'busy' : answer;
+      });
+      if (Number(reply[0]) === 0) {
+        throw new StaleTokenError(resource, term.token, parseToken(String(reply[1])), String(reply[2]) || undefined);
+      }
+      accept();
+      return reply;
+    });
+  }
+
+  #keys(resource: string): { fence: string; holds: string } {
+    const tag = this.#tag(checkResource(resource));
+    return { fence: `${this.#prefix}:fence:{${tag}}`, holds: `${this.#prefix}:holds:{${tag}}` };
+  }
+}
+
+/** A {@link RedisGuard} on an ioredis or node-redis client. */
+export function redisGuard(client: RedisClient, options?: RedisGuardOptions): RedisGuard {
+  return new RedisGuard(client, options);
+}
+
+/** Marks an argument of a {@link RedisCommand} as a key: `['RENAME', 'a', key('b')]`. */
+export function key(name: string): RedisKey {
+  return new RedisKey(name);
+}
+
+/** Braces would end the tag early, and let two resources share a fence. */
+function defaultTag(resource: string): string {
+  return resource.replace(/[%{}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+const READ = script(`return redis.call('HMGET', KEYS[1], 'token', 'holder')`);
