@@ -87,13 +87,13 @@ export class SimulatedClient {
   kill(): void {
     this.#note('is killed');
     this.#process.die();
-    this.#network.reset(this.#process);
+    this.#network.reset(this.#process, { local: false });
   }
 
   /** Breaks its connections; some of what was under way is lost. It reconnects by itself. */
   dropConnection(): void {
     this.#note('loses its connection');
-    this.#network.reset(this.#process);
+    this.#network.reset(this.#process, { local: true });
   }
 
   /** The next write of each of its sessions that succeeds is applied, and then the connection breaks instead of its reply. */

@@ -80,7 +80,7 @@ export class Elector {
   }
 
   #reach(a: Server, b: Server): boolean {
-    return !this.#network.isCut(a, b);
+    return !this.#network.isCut(a, b) && !this.#network.isCut(b, a);
   }
 
   #follow(server: Server, leader: Server): void {

@@ -61,6 +61,15 @@ function harm(world: World): void {
       world.schedule(lasting, () => world.healClient(client, server));
     },
     () => {
+      world.cutOneWay(server, client);
+      world.schedule(lasting, () => world.healClient(client, server));
+    },
+    () => {
+      const other = random.pick(world.servers);
+      world.cutOneWay(server, other);
+      world.schedule(lasting, () => world.heal(server, other));
+    },
+    () => {
       world.cutServer(server);
       world.schedule(lasting, () => world.healServer(server));
     },

@@ -20,6 +20,8 @@ interface Parcel<M> {
   readonly readyAt: number;
   /** Null is the end of the stream. */
   readonly message: M | null;
+  /** Noticed on this side of whatever is cut. */
+  readonly local: boolean;
 }
 
 /**
@@ -70,10 +72,13 @@ export class Endpoint<In, Out> {
     if (!this.#severed) this.peer.#enqueue(null);
   }
 
-  /** The connection breaks: both ends see it close, and some of what was under way is lost. */
-  reset(): void {
-    this.#sever();
-    this.peer.#sever();
+  /**
+   * The connection breaks, and some of what was under way is lost. Both ends see it close: at once even where they are cut
+   * off from one another, if `local`, else when the other's silence ends.
+   */
+  reset(local: boolean): void {
+    this.#sever(local);
+    this.peer.#sever(local);
   }
 
   /** Goes on delivering after a cut has been healed. */
@@ -81,17 +86,18 @@ export class Endpoint<In, Out> {
     this.#pump();
   }
 
-  #sever(): void {
+  #sever(local: boolean): void {
     if (this.#severed) return;
     this.#severed = true;
-    this.#queue.length = this.#network.random.below(this.#queue.length + 1);
-    this.#enqueue(null);
+    const cut = this.#network.isCut(this.peer.host, this.host);
+    this.#queue.length = local && cut ? 0 : this.#network.random.below(this.#queue.length + 1);
+    this.#enqueue(null, local);
   }
 
-  #enqueue(message: In | null): void {
+  #enqueue(message: In | null, local = false): void {
     if (this.#closed) return;
     this.#lastReady = Math.max(this.#lastReady, this.#network.scheduler.now + this.#network.delay());
-    this.#queue.push({ readyAt: this.#lastReady, message });
+    this.#queue.push({ readyAt: this.#lastReady, message, local });
     this.#pump();
   }
 
@@ -101,10 +107,11 @@ export class Endpoint<In, Out> {
     this.#pumping = true;
     this.#network.scheduler.at(head.readyAt, () => {
       this.#pumping = false;
+      const parcel = this.#queue[0];
+      if (this.#closed || parcel === undefined) return;
       // Cut off: stays queued until the network calls resume().
-      if (this.#closed || this.#network.isCut(this.host, this.peer.host)) return;
-      const parcel = this.#queue.shift();
-      if (parcel === undefined) return;
+      if (!parcel.local && this.#network.isCut(this.peer.host, this.host)) return;
+      this.#queue.shift();
       this.#pump();
       this.host.run(() => this.#deliver(parcel));
     });
@@ -158,17 +165,19 @@ export class Network {
     return this.random.chance(spikeChance) ? this.random.between(high, spike) : this.random.between(low, high);
   }
 
-  isCut(a: Host, b: Host): boolean {
-    return this.#cuts.size > 0 && this.#cuts.has(pair(a, b));
+  isCut(from: Host, to: Host): boolean {
+    return this.#cuts.size > 0 && this.#cuts.has(way(from, to));
   }
 
-  /** Nothing passes between the two until healed; what is sent meanwhile waits, as TCP would retransmit it. */
-  cut(a: Host, b: Host): void {
-    this.#cuts.add(pair(a, b));
+  /** Nothing passes that way until healed; what is sent meanwhile waits, as TCP would retransmit it. */
+  cut(from: Host, to: Host): void {
+    this.#cuts.add(way(from, to));
   }
 
+  /** Both ways. */
   heal(a: Host, b: Host): void {
-    this.#cuts.delete(pair(a, b));
+    this.#cuts.delete(way(a, b));
+    this.#cuts.delete(way(b, a));
     for (const endpoint of this.#open) endpoint.resume();
   }
 
@@ -177,15 +186,12 @@ export class Network {
     for (const endpoint of this.#open) endpoint.resume();
   }
 
-  /** Breaks every connection of the host, or those of the host with one other. */
-  reset(host: Host, other?: Host): void {
-    for (const endpoint of [...this.#open]) {
-      const connection = endpoint as Endpoint<unknown, unknown>;
-      if (connection.host === host && (other === undefined || connection.peer.host === other)) connection.reset();
-    }
+  /** Breaks every connection of the host. */
+  reset(host: Host, { local }: { local: boolean }): void {
+    for (const endpoint of [...this.#open]) if (endpoint.host === host) endpoint.reset(local);
   }
 }
 
-function pair(a: Host, b: Host): string {
-  return a.name < b.name ? `${a.name} ${b.name}` : `${b.name} ${a.name}`;
+function way(from: Host, to: Host): string {
+  return `${from.name} ${to.name}`;
 }

@@ -48,7 +48,7 @@ export class ServerConnection {
       return true;
     }
     if (outcome.ok && this.#session !== null && this.#server.around.losingReply.delete(this.#session)) {
-      this.#endpoint.reset();
+      this.#endpoint.reset(false);
       this.end();
       return true;
     }

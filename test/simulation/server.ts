@@ -147,7 +147,7 @@ export class Server implements Host {
     this.around.note(this.name, 'crashes');
     this.#quit();
     this.#up = false;
-    this.around.network.reset(this);
+    this.around.network.reset(this, { local: false });
   }
 
   restart(): void {

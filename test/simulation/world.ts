@@ -170,12 +170,18 @@ export class World {
 
   /** Nothing passes between the two until healed. What is sent meanwhile waits; each side may time out. */
   cut(a: SimulatedClient | Server, b: SimulatedClient | Server): void {
-    this.record(a.name, `is cut off from ${b.name}`);
-    this.#network.cut(hostOf(a), hostOf(b));
+    this.cutOneWay(a, b);
+    this.cutOneWay(b, a);
+  }
+
+  /** What `from` sends no longer reaches `to`: a server that hears its client, say, and isn't heard. */
+  cutOneWay(from: SimulatedClient | Server, to: SimulatedClient | Server): void {
+    this.record(from.name, `no longer reaches ${to.name}`);
+    this.#network.cut(hostOf(from), hostOf(to));
   }
 
   heal(a: SimulatedClient | Server, b: SimulatedClient | Server): void {
-    this.record(a.name, `reaches ${b.name} again`);
+    this.record(a.name, `and ${b.name} reach one another again`);
     this.#network.heal(hostOf(a), hostOf(b));
   }
 
