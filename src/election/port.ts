@@ -1,4 +1,6 @@
-import type { Cancel } from '../lease/clock.js';
+import type { CoordinatorErrorKind } from '../errors.js';
+import type { Cancel, Instant } from '../lease/clock.js';
+import type { Disturbance } from '../lease/disturbance.js';
 
 /**
  * The port: what an election needs of a coordinator. Two adapters fill it (`zookeeper/native`,
@@ -96,4 +98,43 @@ export interface Driver {
    * as the case may be, and with `signal.reason` when aborted.
    */
   open(signal?: AbortSignal): Promise<Session>;
+}
+
+/** What a holder of terms is told about the session that carries them, in order of arrival. */
+export type RenewalNews =
+  /** The quorum has accepted a renewal that we sent at `sentAt`. */
+  | { readonly type: 'confirmed'; readonly sentAt: Instant; readonly now: Instant }
+  | { readonly type: 'failed'; readonly kind: CoordinatorErrorKind }
+  /** This process or its clocks were disturbed: nothing believed before is worth anything. */
+  | { readonly type: 'disturbed'; readonly disturbance: Disturbance }
+  /** The session node was deleted by somebody: no renewal can be confirmed under its name any more. */
+  | { readonly type: 'gone' };
+
+/** The renewals of one session: one write at a time for however many terms it carries. */
+export interface Renewals {
+  /** Makes the session node where it isn't yet. @returns its name, for the term record */
+  prepare(): Promise<string>;
+  /** Renews for as long as anybody holds. */
+  hold(listener: (news: RenewalNews) => void): Cancel;
+  /** Sends a renewal at once, outside its turn. */
+  renewNow(): void;
+}
+
+/** A live session with what belongs to it. */
+export interface Attachment {
+  readonly session: Session;
+  readonly renewals: Renewals;
+  /** The lease of the terms that this session carries, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** Where elections get their session from. */
+export interface Membership {
+  /**
+   * The present session, or the next one when that has died: opened with backoff, for as long as it takes.
+   *
+   * Rejects with `signal.reason` when aborted, {@link ClosedError} after `close()`, {@link AuthenticationError}
+   * where trying again can't help.
+   */
+  attach(signal?: AbortSignal): Promise<Attachment>;
 }

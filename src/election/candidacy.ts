@@ -1,0 +1,344 @@
+import { CoordinatorError, TokenRegressedError } from '../errors.js';
+import { type Cancel, instant } from '../lease/clock.js';
+import type { Token } from '../token.js';
+import {
+  type CampaignEffect,
+  type CampaignEvent,
+  type CampaignRules,
+  type CampaignState,
+  type Claimed,
+  campaignStep,
+  enterQueue,
+  type Out,
+  type RecordView,
+} from './campaign.js';
+import { parseObject } from './candidate.js';
+import { withdrawClaim } from './ending.js';
+import { enqueue, listed, type OwnNodeWatch, type Place } from './enqueue.js';
+import type { Host } from './host.js';
+import type { ElectionPaths } from './names.js';
+import { isKind } from './nodes.js';
+import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
+import type { Attachment } from './port.js';
+import { before } from './queue.js';
+import { readRecord } from './reading.js';
+import { encodeRecord, type TermRecord } from './record.js';
+import { abortable, orAborted } from './waiting.js';
+
+/** What a candidacy stands for: the election and the candidate. */
+export interface Contest {
+  readonly election: string;
+  readonly paths: ElectionPaths;
+  readonly sessionsPath: string;
+  readonly nodePrefix: string;
+  readonly candidateId: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** The bytes of our candidate node. */
+  readonly data: Uint8Array;
+  readonly rules: CampaignRules;
+}
+
+export type Outcome =
+  | {
+      readonly kind: 'claimed';
+      readonly claimed: Claimed;
+      readonly watch: OwnNodeWatch;
+      readonly joinedAt: number;
+      readonly patienceMs: number;
+    }
+  /** Our node, or the claim, was lost to somebody: join again. */
+  | { readonly kind: 'out'; readonly why: 'node_gone' | 'superseded' }
+  /** Somebody stands before us, and we were not to wait. */
+  | { readonly kind: 'not_first' };
+
+/**
+ * One candidacy in one session: carries out what the campaign's reducer asks for, and tells it
+ * what comes of it. All effects of a campaign are in this file.
+ */
+export class Candidacy {
+  readonly #host: Host;
+  readonly #attachment: Attachment;
+  readonly #contest: Contest;
+  readonly #cancels: Cancel[] = [];
+  readonly #subscriptions = new Map<string, { path: string; cancel: Cancel }>();
+  #state: CampaignState | null = null;
+  #alarm: Cancel = () => {};
+  #patientSince: number | null = null;
+  #over = false;
+  #notify: () => void = () => {};
+  #fail: (error: unknown) => void = () => {};
+
+  constructor(host: Host, attachment: Attachment, contest: Contest) {
+    this.#host = host;
+    this.#attachment = attachment;
+    this.#contest = contest;
+  }
+
+  /**
+   * Joins the queue and campaigns. Unless it ends in `claimed`, no node of ours is left, now or soon.
+   *
+   * @throws `signal.reason` when aborted; {@link CoordinatorError} when the session died;
+   *   {@link TokenRegressedError}; {@link TermRecordError}
+   */
+  async run(wait: boolean, signal: AbortSignal | undefined): Promise<Outcome> {
+    const { session } = this.#attachment;
+    const { paths, nodePrefix, data } = this.#contest;
+    const joining = enqueue(this.#host, session, paths.queue, nodePrefix, data);
+    let place: Place | null;
+    try {
+      place = await orAborted(joining, signal);
+    } catch (error) {
+      joining.then(
+        (late) => {
+          if (late === null) return;
+          late.watch.cancel();
+          this.#discard(late.self.node);
+        },
+        () => {},
+      );
+      throw error;
+    }
+    if (place === null) return { kind: 'out', why: 'node_gone' };
+    try {
+      const outcome = await this.#campaign(place, wait, signal);
+      if (outcome.kind !== 'claimed') this.#giveUp(place);
+      return outcome;
+    } catch (error) {
+      this.#giveUp(place);
+      throw error;
+    } finally {
+      this.#stop();
+    }
+  }
+
+  async #campaign(place: Place, wait: boolean, signal: AbortSignal | undefined): Promise<Outcome> {
+    const { session } = this.#attachment;
+    const { clock } = this.#host;
+    const joinedAt = clock.monotonic();
+    place.watch.listen(() => this.#dispatch({ type: 'own_node_gone' }));
+    this.#cancels.push(
+      session.onNode(this.#contest.paths.term, () => this.#dispatch({ type: 'record_changed' })),
+      session.onState(() => {
+        if (!sessionLives(session))
+          this.#fail(new CoordinatorError('session_expired', 'campaign', this.#contest.paths.queue));
+      }),
+    );
+    this.#emit('joined', { node: place.self.node, ahead: place.queue.length });
+    if (!wait && place.queue.length > 0) return { kind: 'not_first' };
+    if (!sessionLives(session)) throw new CoordinatorError('session_expired', 'campaign', this.#contest.paths.queue);
+    const ended = abortable<Claimed | Out>(signal, (resolve, reject) => {
+      this.#fail = reject;
+      this.#notify = () => {
+        const state = this.#state;
+        if (state?.name === 'claimed' || state?.name === 'out') resolve(state);
+      };
+      return () => {
+        this.#over = true;
+      };
+    });
+    this.#apply(enterQueue(place.self, place.queue, joinedAt));
+    if (place.watch.gone) this.#dispatch({ type: 'own_node_gone' });
+    const state = await ended;
+    if (state.name === 'claimed') {
+      const since = this.#patientSince ?? state.sentAt.monotonic;
+      return {
+        kind: 'claimed',
+        claimed: state,
+        watch: place.watch,
+        joinedAt,
+        patienceMs: Math.max(0, state.sentAt.monotonic - since),
+      };
+    }
+    if (state.why === 'token_regressed') throw this.#regressed(state);
+    return { kind: 'out', why: state.why };
+  }
+
+  #dispatch(event: CampaignEvent): void {
+    if (this.#over || this.#state === null) return;
+    this.#apply(campaignStep(this.#state, event, this.#host.clock.monotonic(), this.#contest.rules));
+  }
+
+  #apply([state, effects]: readonly [CampaignState, readonly CampaignEffect[]]): void {
+    const before = this.#state;
+    this.#state = state;
+    if (state.name === 'waiting' && before?.name === 'waiting' && state.position < before.position) {
+      this.#emit('position', { ahead: state.position });
+    }
+    if (state.name === 'patient' && before?.name !== 'patient') this.#emit('position', { ahead: 0 });
+    this.#notify();
+    for (const effect of effects) this.#perform(effect);
+  }
+
+  #perform(effect: CampaignEffect): void {
+    const { session, renewals } = this.#attachment;
+    const { paths, sessionsPath } = this.#contest;
+    switch (effect.do) {
+      case 'watch_predecessor': {
+        const { node } = effect;
+        this.#answer(
+          this.#watchedRead('predecessor', `${paths.queue}/${node}`, (gone) =>
+            this.#dispatch({ type: 'predecessor_changed', node, gone }),
+          ),
+          (found) => this.#dispatch({ type: 'predecessor', node, found: found !== null }),
+        );
+        break;
+      }
+      case 'watch_leader': {
+        const leader = effect.session;
+        this.#answer(
+          this.#watchedRead('leader', `${sessionsPath}/${leader}`, (gone) =>
+            this.#dispatch({ type: 'leader_changed', session: leader, gone }),
+          ),
+          (found) =>
+            this.#dispatch({
+              type: 'leader_seen',
+              session: leader,
+              found: found !== null,
+              ended: found !== null && typeof parseObject(found.data)?.['ended'] === 'string',
+            }),
+        );
+        break;
+      }
+      case 'list':
+        this.#answer(listed(this.#host, session, paths.queue), (names) => {
+          if (this.#state === null || this.#state.name === 'out') return;
+          this.#dispatch({ type: 'listed', queue: before(names, this.#state.self.node) });
+        });
+        break;
+      case 'read_record':
+        this.#answer(this.#readRecord(effect.watch), (view) => this.#dispatch({ type: 'record', view }));
+        break;
+      case 'prepare':
+        renewals.prepare().catch(() => {});
+        break;
+      case 'alarm':
+        this.#waitUntil(effect.at);
+        break;
+      case 'claim':
+        this.#answer(this.#claim(effect), () => {});
+        break;
+    }
+  }
+
+  /** Hands an answer to `then`; a failure that repeating can't mend ends the campaign with its error. */
+  #answer<T>(operation: Promise<T>, then: (value: T) => void): void {
+    operation.then(
+      (value) => {
+        if (!this.#over) then(value);
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  /** One subscription for each role: it moves along when the predecessor or the leader becomes another. */
+  #watchedRead(role: string, path: string, changed: (gone: boolean) => void) {
+    const { session } = this.#attachment;
+    this.#subscriptions.get(role)?.cancel();
+    const cancel = session.onNode(path, (change) => changed(change === 'deleted'));
+    this.#subscriptions.set(role, { path, cancel });
+    return untilAnswered(this.#host, session, () => session.read(path, { watch: true }));
+  }
+
+  #readRecord(watch: boolean): Promise<RecordView> {
+    return readRecord(this.#host, this.#attachment.session, this.#contest.paths.term, watch);
+  }
+
+  #waitUntil(at: number): void {
+    const { clock } = this.#host;
+    const waitMs = at - clock.monotonic();
+    if (this.#patientSince === null) {
+      this.#patientSince = clock.monotonic();
+      this.#emit('patient', { waitMs });
+    }
+    this.#alarm();
+    this.#alarm = clock.after(waitMs, () => this.#dispatch({ type: 'alarm' }));
+  }
+
+  async #claim(effect: CampaignEffect & { do: 'claim' }): Promise<void> {
+    const { session, renewals, leaseMs } = this.#attachment;
+    const { paths, candidateId, metadata } = this.#contest;
+    const sessionNode = await renewals.prepare();
+    const state = this.#state;
+    if (this.#over || state?.name !== 'claiming') return;
+    const record: TermRecord = {
+      ...effect.base,
+      latest: {
+        term: effect.term,
+        token: effect.token,
+        node: state.self.node,
+        leaderId: candidateId,
+        session: sessionNode,
+        leaseMs,
+        metadata,
+        electedAt: new Date(this.#host.clock.wall()).toISOString(),
+        ended: null,
+      },
+      transfer: null,
+      previous: effect.previous,
+    };
+    const data = encodeRecord(record);
+    this.#dispatch({ type: 'claim_sent', sentAt: instant(this.#host.clock) });
+    const write =
+      effect.version === -1
+        ? session.create(paths.term, data, 'persistent')
+        : session.write(paths.term, data, effect.version);
+    // Sent right behind the claim, so that a watch is in place from the moment it is applied. Its own failure is repeated.
+    const read = this.#readRecord(true);
+    read.catch(() => {});
+    try {
+      await write;
+    } catch (error) {
+      const unclear =
+        isKind(error, 'bad_version', 'node_exists', 'no_node') ||
+        (error instanceof CoordinatorError && error.retriable);
+      if (!unclear) throw error;
+      this.#dispatch({ type: 'claim_unclear' });
+      return;
+    }
+    const view = await read;
+    this.#dispatch({ type: 'claimed', view });
+  }
+
+  /** Leaves the queue; a claim that may have been applied although its term was never opened is taken back first. */
+  #giveUp(place: Place): void {
+    place.watch.cancel();
+    const { session } = this.#attachment;
+    const state = this.#state;
+    const token = state === null || state.name === 'waiting' ? null : claimedToken(state);
+    if (token !== null) withdrawClaim(this.#host, session, this.#contest.paths, token);
+    this.#discard(place.self.node);
+  }
+
+  #discard(node: string): void {
+    void removeSurely(this.#host, this.#attachment.session, `${this.#contest.paths.queue}/${node}`);
+  }
+
+  #stop(): void {
+    this.#over = true;
+    this.#alarm();
+    for (const { cancel } of this.#subscriptions.values()) cancel();
+    for (const cancel of this.#cancels) cancel();
+  }
+
+  #regressed(state: Out): TokenRegressedError {
+    const token = state.token ?? 0n;
+    const recorded = state.view?.record.latest?.token ?? 0n;
+    this.#emit('token_regressed', { token, recorded });
+    return new TokenRegressedError(
+      `election ${JSON.stringify(this.#contest.election)}: our token ${token} would not exceed ${recorded}, the token of ` +
+        'the last term: the ensemble was restored from a backup or rebuilt. Raise the floor with ' +
+        `'tenure fence raise --election ${this.#contest.election} --to <more than any token that a resource has accepted>'`,
+    );
+  }
+
+  #emit<K extends 'joined' | 'position' | 'patient' | 'token_regressed'>(name: K, fields: object): void {
+    const { election, candidateId } = this.#contest;
+    this.#host.emit(name, { election, candidateId, ...fields } as never);
+  }
+}
+
+function claimedToken(state: Exclude<CampaignState, { name: 'waiting' }>): Token | null {
+  if (state.name === 'claimed') return state.latest.token;
+  if (state.name === 'out') return state.mayHaveClaimed ? state.token : null;
+  return state.claimSentAt === null || state.view === null ? null : state.view.record.floor + state.self.czxid;
+}

@@ -1,0 +1,75 @@
+import { CandidateTooLargeError } from '../errors.js';
+
+/** What a user may say about a candidate: shown to observers, never interpreted. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/** Who a candidate is, as its znode says. */
+export interface CandidateData {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly metadata: Metadata;
+  /** ISO 8601, by the candidate's own wall clock: for people to read. */
+  readonly joinedAt: string;
+}
+
+/** The most that a candidate's data may weigh, in bytes of JSON. */
+export const CANDIDATE_MAX_BYTES = 8192;
+
+/**
+ * @throws {CandidateTooLargeError} when id and metadata together don't fit, or can't be written as JSON
+ */
+export function encodeCandidate(candidate: CandidateData): Uint8Array {
+  let text: string;
+  try {
+    text = JSON.stringify({ v: 1, ...candidate });
+  } catch (error) {
+    throw new CandidateTooLargeError(
+      `candidate ${JSON.stringify(candidate.id)}: its metadata can't be written as JSON: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+  const data = new TextEncoder().encode(text);
+  if (data.length > CANDIDATE_MAX_BYTES) {
+    throw new CandidateTooLargeError(
+      `candidate ${JSON.stringify(candidate.id.slice(0, 80))}: id and metadata take ${data.length} bytes of JSON, ` +
+        `at most ${CANDIDATE_MAX_BYTES} are allowed: shorten them, or keep the metadata elsewhere and put a reference here`,
+    );
+  }
+  return data;
+}
+
+/** A candidate's data as far as it can be read. Whoever wrote it may be foreign: any bytes, or none, are possible. */
+export function decodeCandidate(data: Uint8Array): CandidateData | null {
+  const value = parseObject(data);
+  if (value === null || typeof value['id'] !== 'string') return null;
+  return {
+    id: value['id'],
+    host: typeof value['host'] === 'string' ? value['host'] : '',
+    pid: typeof value['pid'] === 'number' ? value['pid'] : 0,
+    metadata: isObject(value['metadata']) ? value['metadata'] : {},
+    joinedAt: typeof value['joinedAt'] === 'string' ? value['joinedAt'] : '',
+  };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The JSON object in these bytes, or null where there is none. */
+export function parseObject(data: Uint8Array): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A foreign candidate's data as text that is safe to show, at most 80 characters. */
+export function printable(data: Uint8Array): string {
+  return new TextDecoder()
+    .decode(data.subarray(0, 320))
+    .replace(/\p{Cc}/gu, '�')
+    .slice(0, 80);
+}

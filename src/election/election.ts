@@ -1,0 +1,237 @@
+import { TenureError } from '../errors.js';
+import { type Backoff, backoffMs } from '../lease/backoff.js';
+import type { ResolvedElectionOptions } from '../options.js';
+import { Candidacy, type Contest, type Outcome } from './candidacy.js';
+import { encodeCandidate } from './candidate.js';
+import { type Host, sleep } from './host.js';
+import { type LeadOptions, lead, type Worker } from './lead.js';
+import { electionPaths, sessionsPath } from './names.js';
+import { isKind } from './nodes.js';
+import { Observation } from './observation.js';
+import { sessionLives } from './persistence.js';
+import type { Attachment, Membership } from './port.js';
+import { Term } from './term.js';
+import type { ElectionView } from './view.js';
+import { orAborted } from './waiting.js';
+
+/** Where this process is, for the candidate's node. */
+export interface Whereabouts {
+  readonly hostname: string;
+  readonly pid: number;
+}
+
+/** What all elections of one connection share. */
+export interface Commons {
+  readonly host: Host;
+  readonly membership: Membership;
+  readonly root: string;
+  readonly chroot: string;
+  readonly whereabouts: Whereabouts;
+  /** Aborted by `close()`. */
+  readonly closing: AbortSignal;
+  /** The terms that this process holds now. */
+  readonly terms: Set<Term>;
+  /** Those of them for which a worker of `lead` runs. */
+  readonly working: Set<Term>;
+}
+
+export interface CampaignOptions {
+  /** Gives the candidacy up: its node is deleted, at once or as soon as the ensemble can be reached. */
+  readonly signal?: AbortSignal;
+  /** False: null at once if somebody stands before us. Default true. */
+  readonly wait?: boolean;
+}
+
+/** What {@link Election.health} says. */
+export interface Health {
+  readonly healthy: boolean;
+  /** What is wrong, in a sentence; empty while healthy. */
+  readonly detail: string;
+}
+
+const REJOIN: Backoff = { baseMs: 50, capMs: 5_000 };
+
+/**
+ * One election, as one candidate or as an observer. Made by {@link Tenure.election}; costs nothing
+ * until one of its methods is called.
+ */
+export class Election {
+  readonly name: string;
+  /** This candidate's id. */
+  readonly id: string;
+  readonly #commons: Commons;
+  readonly #contest: Contest;
+  readonly #drainTimeoutMs: number;
+
+  /** @internal */
+  constructor(commons: Commons, name: string, options: ResolvedElectionOptions) {
+    const { root, chroot, host, whereabouts } = commons;
+    const foreign = options.queuePath !== undefined;
+    const queuePath = foreign ? chroot + options.queuePath : undefined;
+    this.name = name;
+    this.id = options.id;
+    this.#commons = commons;
+    this.#drainTimeoutMs = options.drainTimeoutMs;
+    const candidate = encodeCandidate({
+      id: options.id,
+      host: whereabouts.hostname,
+      pid: whereabouts.pid,
+      metadata: options.metadata,
+      joinedAt: new Date(host.clock.wall()).toISOString(),
+    });
+    this.#contest = {
+      election: name,
+      paths: electionPaths(root, name, queuePath),
+      sessionsPath: sessionsPath(root),
+      nodePrefix: options.nodePrefix,
+      candidateId: options.id,
+      metadata: options.metadata,
+      // Curator and kazoo take the data of a node for its participant's plain id.
+      data: foreign ? new TextEncoder().encode(options.id) : candidate,
+      rules: { takeoverDelayMs: options.takeoverDelayMs },
+    };
+  }
+
+  /**
+   * Leads again and again: joins the queue, and runs `worker` in each term that is won.
+   *
+   * - The leadership is lost: the worker's `term.signal` is aborted; once the worker has settled we join again, for ever.
+   * - The worker returns by itself: the leadership is resigned, and `lead` resolves with its value (`again`: joins again).
+   * - It throws, or `recover` does: resigned, then rejected with that error (`onError: 'rejoin'`: joins again, with backoff).
+   *
+   * @throws `options.signal.reason` when aborted; {@link ClosedError} after `close()`; {@link TokenRegressedError},
+   *   {@link SequenceExhaustedError}, {@link TermRecordError} and other errors that joining again can't mend
+   */
+  lead<T>(worker: Worker<T>, options: LeadOptions = {}): Promise<T> {
+    const context = {
+      host: this.#commons.host,
+      drainTimeoutMs: this.#drainTimeoutMs,
+      campaign: (signal: AbortSignal | undefined) => this.#untilWon(signal),
+      working: (term: Term) => {
+        this.#commons.working.add(term);
+        return () => this.#commons.working.delete(term);
+      },
+    };
+    return lead(context, worker, options);
+  }
+
+  /**
+   * Campaigns for one term, held until you `resign()` it or it is lost: for those who don't want
+   * {@link lead}. Rejoins the queue by itself after a lost session.
+   *
+   * @returns the term; with `wait: false` null where somebody stands before us
+   * @throws as {@link lead}
+   */
+  campaign(options: CampaignOptions & { readonly wait: false }): Promise<Term | null>;
+  campaign(options?: CampaignOptions & { readonly wait?: true }): Promise<Term>;
+  async campaign(options: CampaignOptions = {}): Promise<Term | null> {
+    const term = await this.#campaign(options.signal, options.wait ?? true);
+    term?.recovered();
+    return term;
+  }
+
+  /**
+   * The election as it is, then as it becomes: the newest view after each change; what was overtaken
+   * while you were busy is dropped. Ends only with the signal, or `close()`.
+   *
+   * @throws `options.signal.reason` when aborted; {@link ClosedError} after `close()`
+   */
+  async *observe(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<ElectionView, never> {
+    const stop = this.#stop(options.signal);
+    const { host, membership } = this.#commons;
+    for (let attempt = 0; ; attempt++) {
+      const { session } = await membership.attach(stop);
+      try {
+        yield* new Observation(host, session, this.name, this.#contest.paths).views(stop);
+      } catch (error) {
+        if (stop.aborted || sessionLives(session)) throw error;
+      }
+      await sleep(host, backoffMs(REJOIN, attempt, host.random), stop);
+    }
+  }
+
+  /** The election, read once. @throws {CoordinatorError} when no server answers before the session dies */
+  async current(options: { readonly signal?: AbortSignal } = {}): Promise<ElectionView> {
+    const stop = this.#stop(options.signal);
+    const { host, membership } = this.#commons;
+    const { session } = await membership.attach(stop);
+    await orAborted(session.sync('/'), stop);
+    return orAborted(new Observation(host, session, this.name, this.#contest.paths).read(false), stop);
+  }
+
+  /**
+   * For a liveness probe. Unhealthy when a worker of this election still runs although its term ended
+   * longer ago than its time to drain: nothing but ending the process is certain to stop it.
+   */
+  health(): Health {
+    const { host, working } = this.#commons;
+    for (const term of working) {
+      const overForMs = term.overForMs(host.clock.monotonic());
+      if (term.election !== this.name || overForMs <= this.#drainTimeoutMs) continue;
+      return {
+        healthy: false,
+        detail: `the worker of term ${term.number} of ${JSON.stringify(this.name)} still runs ${Math.round(overForMs)} ms after its end`,
+      };
+    }
+    return { healthy: true, detail: '' };
+  }
+
+  async #untilWon(signal: AbortSignal | undefined): Promise<Term> {
+    const term = await this.#campaign(signal, true);
+    if (term === null) throw new Error('a campaign that waits ends in a term or an error');
+    return term;
+  }
+
+  async #campaign(signal: AbortSignal | undefined, wait: boolean): Promise<Term | null> {
+    const { host, membership, terms } = this.#commons;
+    const stop = this.#stop(signal);
+    const who = { election: this.name, candidateId: this.id };
+    const startedAt = host.clock.monotonic();
+    const ended = (outcome: 'won' | 'aborted' | 'failed') =>
+      host.emit('campaign_ended', { ...who, outcome, durationMs: host.clock.monotonic() - startedAt });
+    host.emit('campaign_started', who);
+    try {
+      for (let attempt = 0; ; attempt++) {
+        const attachment = await membership.attach(stop);
+        const outcome = await this.#candidacy(attachment, wait, stop);
+        if (outcome?.kind === 'claimed') {
+          const term = new Term(host, attachment, this.#contest, outcome, this.#drainTimeoutMs);
+          terms.add(term);
+          void term.released.then(() => terms.delete(term));
+          // Aborted in the very turn in which the claim was confirmed.
+          if (stop.aborted) {
+            await term.resign();
+            throw stop.reason;
+          }
+          ended('won');
+          return term;
+        }
+        if (outcome?.kind === 'not_first') {
+          ended('aborted');
+          return null;
+        }
+        await sleep(host, backoffMs(REJOIN, attempt, host.random), stop);
+      }
+    } catch (error) {
+      ended(stop.aborted ? 'aborted' : 'failed');
+      throw error;
+    }
+  }
+
+  /** Null when the session died: another one, and another try. */
+  async #candidacy(attachment: Attachment, wait: boolean, stop: AbortSignal): Promise<Outcome | null> {
+    try {
+      return await new Candidacy(this.#commons.host, attachment, this.#contest).run(wait, stop);
+    } catch (error) {
+      if (stop.aborted) throw stop.reason;
+      const died = !sessionLives(attachment.session) || isKind(error, 'session_expired', 'session_closed');
+      if (died || (error instanceof TenureError && error.retriable)) return null;
+      throw error;
+    }
+  }
+
+  #stop(signal: AbortSignal | undefined): AbortSignal {
+    const { closing } = this.#commons;
+    return signal === undefined ? closing : AbortSignal.any([signal, closing]);
+  }
+}

@@ -1,0 +1,124 @@
+import type { Cancel } from '../lease/clock.js';
+import type { Self } from './campaign.js';
+import type { Host } from './host.js';
+import { ensurePath, isKind } from './nodes.js';
+import { removeSurely, untilAnswered } from './persistence.js';
+import type { Session } from './port.js';
+import { before, checkHeadroom, inOrder, nodePrefix, uuidOf } from './queue.js';
+
+/** A place in the queue: our node, and who stood before it, first come first. */
+export interface Place {
+  readonly self: Self;
+  readonly queue: readonly string[];
+  readonly watch: OwnNodeWatch;
+}
+
+/** Tells of the deletion of our node, from before the watch on it was armed: no deletion can fall between. */
+export class OwnNodeWatch {
+  #gone = false;
+  #listener: () => void = () => {};
+  readonly #cancel: Cancel;
+
+  constructor(session: Session, path: string) {
+    this.#cancel = session.onNode(path, (change) => {
+      if (change !== 'deleted') return;
+      this.#gone = true;
+      this.#listener();
+    });
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  /** One listener at a time: the campaign first, then the term. */
+  listen(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  cancel(): void {
+    this.#cancel();
+  }
+}
+
+/**
+ * Joins the queue: one node of ours in it, owned by this very session, and watched.
+ *
+ * Survives lost replies without searching: after one we simply create again, under the same uuid.
+ * A create that is *confirmed* came after the lost one was applied or dropped, so the list read
+ * behind it shows both; the earlier is kept.
+ *
+ * Not abortable: who no longer wants the place waits for it in the background and gives it up, so
+ * that nothing is ever left behind.
+ *
+ * @returns null when our node was deleted while we joined
+ */
+export async function enqueue(
+  host: Host,
+  session: Session,
+  queuePath: string,
+  prefix: string,
+  data: Uint8Array,
+): Promise<Place | null> {
+  const uuid = host.uuid();
+  const path = `${queuePath}/${nodePrefix(uuid, prefix)}`;
+  const created = await untilAnswered(host, session, () => createIn(session, queuePath, path, data));
+  const node = created.slice(queuePath.length + 1);
+  try {
+    checkHeadroom(node, queuePath);
+  } catch (error) {
+    void removeSurely(host, session, created);
+    throw error;
+  }
+  const watch = new OwnNodeWatch(session, created);
+  // Sent together, answered in this order.
+  const [names, czxid] = await Promise.all([listed(host, session, queuePath), armed(host, session, created)]);
+  const [kept, ...extra] = names.filter((name) => uuidOf(name) === uuid);
+  for (const later of extra) void removeSurely(host, session, `${queuePath}/${later}`);
+  if (kept === node && czxid !== null) return { self: { node, czxid }, queue: before(names, node), watch };
+  watch.cancel();
+  return kept === undefined || kept === node ? null : earlier(host, session, queuePath, kept, names);
+}
+
+/** The create whose reply was lost had been applied: that node is ours, and stands further ahead. */
+async function earlier(
+  host: Host,
+  session: Session,
+  queuePath: string,
+  node: string,
+  names: readonly string[],
+): Promise<Place | null> {
+  const watch = new OwnNodeWatch(session, `${queuePath}/${node}`);
+  const czxid = await armed(host, session, `${queuePath}/${node}`);
+  if (czxid !== null) return { self: { node, czxid }, queue: before(names, node), watch };
+  watch.cancel();
+  return null;
+}
+
+/** The candidates of a queue in order; none where there is no queue. */
+export async function listed(host: Host, session: Session, queuePath: string): Promise<string[]> {
+  const children = await untilAnswered(host, session, () => session.children(queuePath));
+  return inOrder(children?.names ?? []);
+}
+
+/**
+ * Arms the watch on our own node by its children: an ephemeral node has none, so the watch fires on its
+ * deletion alone, and never has to be renewed.
+ *
+ * @returns its czxid; null when it is gone, or not this session's
+ */
+async function armed(host: Host, session: Session, path: string): Promise<bigint | null> {
+  const own = await untilAnswered(host, session, () => session.children(path, { watch: true }));
+  return own?.stat.owner === session.id ? own.stat.czxid : null;
+}
+
+async function createIn(session: Session, queuePath: string, path: string, data: Uint8Array): Promise<string> {
+  for (;;) {
+    try {
+      return await session.create(path, data, 'ephemeral_sequential');
+    } catch (error) {
+      if (!isKind(error, 'no_node')) throw error;
+      await ensurePath(session, queuePath);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { CoordinatorErrorKind, LossReason } from '../errors.js';
+import type { Disturbance } from '../lease/disturbance.js';
+import type { Token } from '../token.js';
+import type { DrainReason, SuspectReason } from './holding.js';
+import type { EndHow } from './record.js';
+
+/**
+ * What telemetry and logs are made from. Durations are milliseconds by the monotonic clock.
+ * Listeners are called in order, synchronously, after the state that they speak of has changed.
+ */
+export interface TenureEvents {
+  session_opened: { sessionId: string; timeoutMs: number; requestedMs: number; leaseMs: number };
+  session_failed: { error: Error; attempt: number };
+  session_state: { sessionId: string; state: 'connected' | 'disconnected' | 'expired' | 'closed' };
+  renewal_confirmed: { roundTripMs: number };
+  renewal_failed: { kind: CoordinatorErrorKind };
+  disturbed: { disturbance: Disturbance };
+
+  campaign_started: ElectionEvent;
+  /** In the queue: how many stood before us. */
+  joined: ElectionEvent & { node: string; ahead: number };
+  /** Fewer may stand before us now. */
+  position: ElectionEvent & { ahead: number };
+  /** First, and waiting for an unannounced old lease to be over. */
+  patient: ElectionEvent & { waitMs: number };
+  campaign_ended: ElectionEvent & { outcome: 'won' | 'aborted' | 'failed'; durationMs: number };
+
+  elected: TermEvent & {
+    /** From joining the queue to the claim. */
+    electionMs: number;
+    /** From the moment at which we saw the leadership vacant to the claim; null for the first term ever. */
+    failoverMs: number | null;
+    patienceMs: number;
+    /** How the previous term ended. */
+    cause: EndHow | 'first';
+  };
+  recovered: TermEvent & { durationMs: number };
+  suspect: TermEvent & { reason: SuspectReason };
+  /** Leading, for the first time or again after a doubt that lasted `suspectMs`. */
+  leading: TermEvent & { suspectMs: number };
+  draining: TermEvent & { reason: DrainReason };
+  lost: TermEvent & { reason: LossReason; ledMs: number };
+  /** A worker function had not settled when its time to drain was over: it may still be running. */
+  undrained: TermEvent & { drainTimeoutMs: number };
+  /** Our end is in the record and our node is out of the queue, or the session is dead. */
+  released: TermEvent & { announced: boolean };
+  token_regressed: ElectionEvent & { token: Token; recorded: Token };
+}
+
+export interface ElectionEvent {
+  election: string;
+  candidateId: string;
+}
+
+export interface TermEvent extends ElectionEvent {
+  term: number;
+  token: Token;
+}
+
+export type EventName = keyof TenureEvents;
+
+/** Emits one event. */
+export type EventSink = <K extends EventName>(name: K, event: TenureEvents[K]) => void;

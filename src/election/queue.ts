@@ -1,0 +1,80 @@
+import { SequenceExhaustedError } from '../errors.js';
+
+/**
+ * Candidates' node names and their order. `_c_<uuid>-lock-<10 digits>` is the one format that
+ * Curator, go-zookeeper and kazoo (with `extra_lock_patterns`) order as we do.
+ */
+
+/** What stands between the uuid and the sequence number. `latch-` joins a Curator LeaderLatch fleet. */
+export const DEFAULT_NODE_PREFIX = 'lock-';
+
+/** ZooKeeper's counter sticks, then turns negative, at the end of a signed 32-bit integer. */
+const LAST_SEQUENCE = 2 ** 31 - 1;
+
+/** A candidate closer to the end than this is refused, so that nobody ever meets the end itself. */
+export const SEQUENCE_RESERVE = 1_000_000;
+
+/** As ZooKeeper prints it: `%010d`, so the sign of a counter that has wrapped takes one of the ten places. */
+const SEQUENCE = /(?:[0-9]{10}|-[0-9]{9})$/;
+const OURS = /^_c_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-/;
+
+/** The node's name before the coordinator appends the sequence number. */
+export function nodePrefix(uuid: string, prefix = DEFAULT_NODE_PREFIX): string {
+  return `_c_${uuid}-${prefix}`;
+}
+
+/** A node's sequence number, or null where the name has none: such a node is no candidate. */
+export function sequenceOf(node: string): number | null {
+  const digits = SEQUENCE.exec(node)?.[0];
+  if (digits === undefined) return null;
+  const sequence = Number(digits);
+  // Eleven places are needed below -999999999; there the ten digits alone exceed what the counter can hold.
+  return sequence > LAST_SEQUENCE ? -sequence : sequence;
+}
+
+/** The uuid in a name of our format, or null. */
+export function uuidOf(node: string): string | null {
+  return OURS.exec(node)?.[1] ?? null;
+}
+
+/** Candidates only, first come first; of two with one number (a counter that stuck) the name decides, for everyone alike. */
+export function inOrder(nodes: readonly string[]): string[] {
+  return nodes
+    .map((node) => ({ node, sequence: sequenceOf(node) }))
+    .filter((entry): entry is { node: string; sequence: number } => entry.sequence !== null)
+    .sort((a, b) => a.sequence - b.sequence || (a.node < b.node ? -1 : 1))
+    .map((entry) => entry.node);
+}
+
+/** Those of `ordered` that stand before `node`. */
+export function before(ordered: readonly string[], node: string): string[] {
+  return ordered.slice(0, Math.max(0, ordered.indexOf(node)));
+}
+
+/**
+ * Drops from `ahead` (in order) what is older than the leader of record: a leader was first when
+ * it claimed, so nothing older can have survived it.
+ */
+export function notOlderThan(ahead: readonly string[], leaderNode: string): string[] {
+  const bound = sequenceOf(leaderNode);
+  if (bound === null) return [...ahead];
+  return ahead.filter((node) => (sequenceOf(node) ?? 0) >= bound);
+}
+
+/** How many more candidates the queue can number. */
+export function sequenceHeadroom(sequence: number): number {
+  return sequence < 0 ? 0 : LAST_SEQUENCE - sequence;
+}
+
+/**
+ * @throws {SequenceExhaustedError} when the number is too near to the end, or past it
+ */
+export function checkHeadroom(node: string, queuePath: string): void {
+  const sequence = sequenceOf(node);
+  if (sequence === null || sequenceHeadroom(sequence) >= SEQUENCE_RESERVE) return;
+  throw new SequenceExhaustedError(
+    `the queue ${queuePath} has numbered its candidates up to ${sequence} of ${LAST_SEQUENCE}: ` +
+      'stop all candidates, delete the empty queue node so that it starts again at 0, and start them again ' +
+      '(tokens and terms are kept: they do not depend on the sequence)',
+  );
+}

@@ -1,0 +1,13 @@
+export type { CandidateData, Metadata } from './election/candidate.js';
+export type { CampaignOptions, Election, Health } from './election/election.js';
+export type { TenureEvents } from './election/events.js';
+export type { DrainReason, SuspectReason, TermState } from './election/holding.js';
+export type { Logger } from './election/host.js';
+export type { LeadOptions, Worker } from './election/lead.js';
+export type { EndHow, Pause, PreviousTerm } from './election/record.js';
+export type { Term } from './election/term.js';
+export type { CandidateView, ElectionView, LeaderView } from './election/view.js';
+export * from './errors.js';
+export type { ConnectOptions, ElectionOptions } from './options.js';
+export { connect, type Tenure } from './tenure.js';
+export { formatToken, parseToken, type Token } from './token.js';

@@ -1,0 +1,212 @@
+import type { Metadata } from './election/candidate.js';
+import type { Logger } from './election/host.js';
+import { InvalidOptionError } from './errors.js';
+import { LEASE_SHARE_MAX } from './lease/lease.js';
+
+/** Options of {@link connect}. Durations are milliseconds. */
+export interface ConnectOptions {
+  /**
+   * The ensemble: `host:port` of its servers, separated by commas (port 2181 where left out), then an
+   * optional chroot, as in `zk1:2181,zk2:2181,zk3:2181/prod`. Names are resolved again for each session.
+   */
+  readonly servers: string;
+  /**
+   * The session timeout T to ask for. The ensemble grants it within its own bounds (by default 2 to 20
+   * of its ticks, 4 to 40 s): the granted value is used, and logged where it differs. After an
+   * unannounced death the successor leads within about T. Shorter fails over sooner, and more often
+   * for no reason: T must outlast the pauses of your processes and the ensemble's own elections.
+   * Default 10,000.
+   */
+  readonly sessionTimeoutMs?: number;
+  /**
+   * How long a leader may act after it *sent* its last confirmed renewal. At most 0.9 T; a successor
+   * waits it out where nobody announced the end, which costs nothing while it stays below T.
+   * Default: two thirds of the granted T.
+   */
+  readonly leaseMs?: number;
+  /** How long `connect()` may take to get a session, name resolution included. Default 15,000. */
+  readonly connectTimeoutMs?: number;
+  /** Where everything lies, below the chroot; created if absent. Default `/tenure`. */
+  readonly root?: string;
+  /** Presented to the ensemble, for its ACLs: `{ scheme: 'digest', credential: 'user:password' }`. Default none. */
+  readonly auth?: readonly { readonly scheme: string; readonly credential: string }[];
+  /** How late the event loop may be before a leader turns suspect. Default: a tenth of T, at least 200. */
+  readonly pauseThresholdMs?: number;
+  /** How far the wall or boot clock may move against the monotonic one before a leader turns suspect. Default 1,000. */
+  readonly clockJumpThresholdMs?: number;
+  /** Gets what happens: pino, or anything with its four methods `(fields, message)`. Default: nothing is logged. */
+  readonly logger?: Logger;
+  /** Gives up connecting. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options of {@link Tenure.election}. Durations are milliseconds. */
+export interface ElectionOptions {
+  /** What this candidate is called in the record, in views and in logs. Default `hostname:pid:random`. */
+  readonly id?: string;
+  /** Shown to observers, never interpreted. With the id at most 8 KiB of JSON. Default `{}`. */
+  readonly metadata?: Metadata;
+  /**
+   * How long a worker may take to finish after its signal was aborted because the leadership is given
+   * up (resigned, paused, transferred, closed); the lease is renewed meanwhile. Past it the
+   * node goes without an announcement, so that the successor is patient. Default 30,000.
+   */
+  readonly drainTimeoutMs?: number;
+  /**
+   * Waited by a new leader on top of patience after an *unannounced* end: for resources that can't check
+   * tokens, time for the old leader's last effects to arrive. It bounds nothing for a process that is
+   * paused for longer. Default 0.
+   */
+  readonly takeoverDelayMs?: number;
+  /** An existing queue to stand in, as a path below the chroot, instead of our own. */
+  readonly queuePath?: string;
+  /** What stands between uuid and sequence number in our node's name; `latch-` joins a Curator LeaderLatch fleet. Default `lock-`. */
+  readonly nodePrefix?: string;
+}
+
+export interface ResolvedConnectOptions
+  extends Omit<Required<ConnectOptions>, 'leaseMs' | 'pauseThresholdMs' | 'signal' | 'logger'> {
+  readonly leaseMs: number | undefined;
+  readonly pauseThresholdMs: number | undefined;
+}
+
+/** Checks and completes the options. @throws {InvalidOptionError} naming the option, its value and the fix */
+export function resolveConnectOptions(options: ConnectOptions): ResolvedConnectOptions {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidOptionError('options', "connect: options are required, as in connect({ servers: 'zk1:2181' })");
+  }
+  refuseUnknown('connect', options, CONNECT_KEYS);
+  const sessionTimeoutMs = duration('sessionTimeoutMs', options.sessionTimeoutMs, 10_000, 100);
+  const leaseMs = options.leaseMs === undefined ? undefined : duration('leaseMs', options.leaseMs, 0, 50);
+  const longest = Math.floor(sessionTimeoutMs * LEASE_SHARE_MAX);
+  if (leaseMs !== undefined && leaseMs > longest) {
+    throw new InvalidOptionError(
+      'leaseMs',
+      `leaseMs ${leaseMs} is more than ${LEASE_SHARE_MAX} of sessionTimeoutMs ${sessionTimeoutMs}: ` +
+        `lower it to ${longest}, or raise the session timeout`,
+    );
+  }
+  const pauseThresholdMs =
+    options.pauseThresholdMs === undefined ? undefined : duration('pauseThresholdMs', options.pauseThresholdMs, 0, 10);
+  return {
+    servers: options.servers,
+    sessionTimeoutMs,
+    leaseMs,
+    connectTimeoutMs: duration('connectTimeoutMs', options.connectTimeoutMs, 15_000, 1),
+    root: path('root', options.root ?? '/tenure'),
+    auth: credentials(options.auth ?? []),
+    pauseThresholdMs,
+    clockJumpThresholdMs: duration('clockJumpThresholdMs', options.clockJumpThresholdMs, 1_000, 20),
+  };
+}
+
+export interface ResolvedElectionOptions {
+  readonly id: string;
+  readonly metadata: Metadata;
+  readonly drainTimeoutMs: number;
+  readonly takeoverDelayMs: number;
+  readonly queuePath: string | undefined;
+  readonly nodePrefix: string;
+}
+
+/** Checks and completes the options of an election. @throws {InvalidOptionError} */
+export function resolveElectionOptions(
+  options: ElectionOptions,
+  defaults: { id: string; nodePrefix: string },
+): ResolvedElectionOptions {
+  refuseUnknown('election', options, ELECTION_KEYS);
+  const id = options.id ?? defaults.id;
+  if (typeof id !== 'string' || id === '') {
+    throw new InvalidOptionError('id', `id ${JSON.stringify(id)} must be text that isn't empty`);
+  }
+  const metadata = options.metadata ?? {};
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
+    throw new InvalidOptionError(
+      'metadata',
+      `metadata ${JSON.stringify(metadata)} must be an object, as in { zone: 'a' }`,
+    );
+  }
+  const nodePrefix = options.nodePrefix ?? defaults.nodePrefix;
+  if (!/^[a-z][a-z0-9]*-$/i.test(nodePrefix)) {
+    throw new InvalidOptionError(
+      'nodePrefix',
+      `nodePrefix ${JSON.stringify(nodePrefix)} must be letters and digits, then '-'`,
+    );
+  }
+  return {
+    id,
+    metadata,
+    drainTimeoutMs: duration('drainTimeoutMs', options.drainTimeoutMs, 30_000, 0),
+    takeoverDelayMs: duration('takeoverDelayMs', options.takeoverDelayMs, 0, 0),
+    queuePath: options.queuePath === undefined ? undefined : path('queuePath', options.queuePath),
+    nodePrefix,
+  };
+}
+
+/** Longer than any sensible duration; timers beyond 2^31 ms would fire at once. */
+const LONGEST_MS = 24 * 3_600_000;
+
+const CONNECT_KEYS: ReadonlySet<string> = new Set([
+  'servers',
+  'sessionTimeoutMs',
+  'leaseMs',
+  'connectTimeoutMs',
+  'root',
+  'auth',
+  'pauseThresholdMs',
+  'clockJumpThresholdMs',
+  'logger',
+  'signal',
+] satisfies (keyof ConnectOptions)[]);
+
+const ELECTION_KEYS: ReadonlySet<string> = new Set([
+  'id',
+  'metadata',
+  'drainTimeoutMs',
+  'takeoverDelayMs',
+  'queuePath',
+  'nodePrefix',
+] satisfies (keyof ElectionOptions)[]);
+
+function refuseUnknown(what: string, options: object, known: ReadonlySet<string>): void {
+  for (const key of Object.keys(options)) {
+    if (known.has(key)) continue;
+    throw new InvalidOptionError(
+      key,
+      `${what}: there is no option ${JSON.stringify(key)}; there are ${[...known].join(', ')}`,
+    );
+  }
+}
+
+/** A whole number of milliseconds. */
+export function duration(option: string, value: number | undefined, fallback: number, least: number): number {
+  if (value === undefined) return fallback;
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < least || value > LONGEST_MS) {
+    throw new InvalidOptionError(
+      option,
+      `${option} ${typeof value === 'string' ? JSON.stringify(value) : String(value)} must be a number of milliseconds from ${least} to ${LONGEST_MS}`,
+    );
+  }
+  return Math.floor(value);
+}
+
+function path(option: string, value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (typeof value === 'string' && /^(\/[^/\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]+)+$/.test(value)) {
+    if (!value.split('/').some((segment) => segment === '.' || segment === '..')) return value;
+  }
+  throw new InvalidOptionError(
+    option,
+    `${option} ${JSON.stringify(value)} must be an absolute path such as "/tenure": segments that aren't empty, '.' or '..', no slash at the end`,
+  );
+}
+
+function credentials(auth: NonNullable<ConnectOptions['auth']>): NonNullable<ConnectOptions['auth']> {
+  for (const entry of auth) {
+    // The credential itself is a secret: it is never shown.
+    if (typeof entry?.scheme !== 'string' || entry.scheme === '' || typeof entry.credential !== 'string') {
+      throw new InvalidOptionError('auth', "auth: each entry is { scheme: 'digest', credential: 'user:password' }");
+    }
+  }
+  return auth;
+}

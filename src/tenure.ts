@@ -1,0 +1,153 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { hostname } from 'node:os';
+import { type Commons, Election } from './election/election.js';
+import type { TenureEvents } from './election/events.js';
+import { type Host, silentLogger } from './election/host.js';
+import { electionName } from './election/names.js';
+import type { Driver } from './election/port.js';
+import { DEFAULT_NODE_PREFIX } from './election/queue.js';
+import type { Term } from './election/term.js';
+import { ClosedError } from './errors.js';
+import { systemClock } from './lease/clock.js';
+import { logEvent } from './logging.js';
+import {
+  type ConnectOptions,
+  type ElectionOptions,
+  type ResolvedConnectOptions,
+  resolveConnectOptions,
+  resolveElectionOptions,
+} from './options.js';
+import { nativeDriver } from './zookeeper/native/driver.js';
+import { parseConnectString } from './zookeeper/servers.js';
+import { Sessions } from './zookeeper/sessions.js';
+
+type Emitted = { [K in keyof TenureEvents]: [TenureEvents[K]] };
+
+/**
+ * A connection to the ensemble: one session at a time, shared by all elections that are made from
+ * it, and replaced after each expiry. Made by {@link connect}.
+ */
+export class Tenure implements AsyncDisposable {
+  /** What happens, for telemetry. What a listener throws is logged. */
+  readonly events: EventEmitter<Emitted>;
+  readonly #sessions: Sessions;
+  readonly #commons: Commons;
+  readonly #closing: AbortController;
+  #closed: Promise<void> | null = null;
+
+  /** @internal */
+  constructor(
+    driver: Driver,
+    host: Host,
+    events: EventEmitter<Emitted>,
+    options: ResolvedConnectOptions,
+    chroot: string,
+  ) {
+    const root = chroot + options.root;
+    this.events = events;
+    this.#closing = new AbortController();
+    this.#sessions = new Sessions(driver, host, { ...options, root });
+    this.#commons = {
+      host,
+      root,
+      chroot,
+      membership: this.#sessions,
+      whereabouts: { hostname: hostname(), pid: process.pid },
+      closing: this.#closing.signal,
+      terms: new Set<Term>(),
+      working: new Set<Term>(),
+    };
+  }
+
+  /** @internal */
+  start(signal?: AbortSignal): Promise<void> {
+    return this.#sessions.start(signal);
+  }
+
+  /** The granted session timeout and lease in milliseconds; null between two sessions. */
+  get session(): { readonly id: string; readonly timeoutMs: number; readonly leaseMs: number } | null {
+    const current = this.#sessions.current;
+    return current === null
+      ? null
+      : { id: current.session.id, timeoutMs: current.session.timeoutMs, leaseMs: current.leaseMs };
+  }
+
+  /**
+   * An election by its name: one or more segments joined by `/`, such as `settlement` or
+   * `payments/tenant-7/shard-3`. Nothing happens until one of its methods is called.
+   *
+   * @throws {InvalidElectionNameError} {@link InvalidOptionError} {@link CandidateTooLargeError}
+   */
+  election(name: string, options: ElectionOptions = {}): Election {
+    electionName(name);
+    const { whereabouts } = this.#commons;
+    const id = `${whereabouts.hostname}:${whereabouts.pid}:${randomBytes(3).toString('hex')}`;
+    const resolved = resolveElectionOptions(options, { id, nodePrefix: DEFAULT_NODE_PREFIX });
+    return new Election(this.#commons, name, resolved);
+  }
+
+  /**
+   * Gives up all terms, ends all campaigns and observers, then the session. Workers of `lead` drain first; a term
+   * held by hand goes at once and unannounced, so that its successor is patient: `resign()` it before. Never
+   * rejects; idempotent. Afterwards nothing of ours keeps the process alive.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    const terms = [...this.#commons.terms];
+    for (const term of terms) {
+      term.drain('closed');
+      // Held by hand: nobody will say when its work has stopped, so it goes at once and unannounced.
+      if (!this.#commons.working.has(term)) term.abandon();
+    }
+    this.#closing.abort(new ClosedError('this connection has been closed: make a new one with connect()'));
+    await Promise.all(terms.map((term) => term.released));
+    await this.#sessions.close();
+  }
+}
+
+/**
+ * Connects to the ensemble and opens a session.
+ *
+ * @throws {InvalidOptionError} {@link NameResolutionError} {@link ConnectTimeoutError} {@link AuthenticationError}
+ *   {@link DriverUnavailableError}; `options.signal.reason` when aborted
+ */
+export async function connect(options: ConnectOptions): Promise<Tenure> {
+  const resolved = resolveConnectOptions(options);
+  const { servers, chroot } = parseConnectString(resolved.servers);
+  const { sessionTimeoutMs, connectTimeoutMs, auth } = resolved;
+  const driver = await nativeDriver({ servers, sessionTimeoutMs, connectTimeoutMs, auth });
+  const { host, events } = processHost(options);
+  const tenure = new Tenure(driver, host, events, resolved, chroot);
+  await tenure.start(options.signal);
+  return tenure;
+}
+
+function processHost(options: ConnectOptions): { host: Host; events: EventEmitter<Emitted> } {
+  const logger = options.logger ?? silentLogger;
+  const events = new EventEmitter<Emitted>();
+  const host: Host = {
+    clock: systemClock,
+    random: Math.random,
+    uuid: randomUUID,
+    logger,
+    emit: (name, event) => {
+      logEvent(logger, name, event);
+      try {
+        (events as EventEmitter).emit(name, event);
+      } catch (error) {
+        // Called in the middle of the protocol: a listener's mistake must not become the election's.
+        logger.error({ event: name, err: error }, 'a listener of tenure.events threw');
+      }
+    },
+  };
+  return { host, events };
+}

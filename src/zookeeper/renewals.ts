@@ -1,0 +1,137 @@
+import type { Host } from '../election/host.js';
+import { ensurePath, isKind } from '../election/nodes.js';
+import type { RenewalNews, Renewals, Session } from '../election/port.js';
+import { CoordinatorError } from '../errors.js';
+import { type Cancel, instant } from '../lease/clock.js';
+import { type Bounds, disturbances, type Reading, reading } from '../lease/disturbance.js';
+import { RENEWALS_PER_TIMEOUT } from '../lease/lease.js';
+
+/** The session node's data while the session lives. The lifeline overwrites it with a mark when the session's terms are over. */
+const ALIVE = new TextEncoder().encode('{"v":1}');
+
+/** With this many renewals unanswered there is nothing to learn from one more. */
+const MAX_IN_FLIGHT = 16;
+
+/**
+ * One write through the quorum every T / 10, to a node of this session's own, for as long as any
+ * term is held: the only proof that the session is alive. Twice as often it looks at the clocks,
+ * to notice that this process was paused or its machine's clocks were moved.
+ */
+export class SessionRenewals implements Renewals {
+  readonly #host: Host;
+  readonly #session: Session;
+  readonly #parent: string;
+  readonly #bounds: Bounds;
+  readonly #listeners = new Set<(news: RenewalNews) => void>();
+  #node: Promise<string> | null = null;
+  #path: string | null = null;
+  #inFlight = 0;
+  #stopTicking: Cancel | null = null;
+
+  /** `parent`: the path below which session nodes lie. */
+  constructor(host: Host, session: Session, parent: string, bounds: Bounds) {
+    this.#host = host;
+    this.#session = session;
+    this.#parent = parent;
+    this.#bounds = bounds;
+  }
+
+  prepare(): Promise<string> {
+    this.#node ??= this.#create().catch((error: unknown) => {
+      this.#node = null;
+      throw error;
+    });
+    return this.#node;
+  }
+
+  hold(listener: (news: RenewalNews) => void): Cancel {
+    this.#listeners.add(listener);
+    if (this.#stopTicking === null) this.#startTicking();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#stopTicking?.();
+      this.#stopTicking = null;
+    };
+  }
+
+  renewNow(): void {
+    const path = this.#path;
+    if (path === null || this.#inFlight >= MAX_IN_FLIGHT) return;
+    const sentAt = instant(this.#host.clock);
+    this.#inFlight += 1;
+    this.#session.write(path, ALIVE, -1).then(
+      () => {
+        this.#inFlight -= 1;
+        const now = instant(this.#host.clock);
+        this.#host.emit('renewal_confirmed', { roundTripMs: now.monotonic - sentAt.monotonic });
+        // Under a new name since: this reply speaks of a node that no record names any more.
+        if (this.#path === path) this.#tell({ type: 'confirmed', sentAt, now });
+      },
+      (error: unknown) => {
+        this.#inFlight -= 1;
+        const kind = error instanceof CoordinatorError ? error.kind : 'unknown';
+        this.#host.emit('renewal_failed', { kind });
+        if (kind === 'no_node' && this.#path === path) this.#nodeGone();
+        else this.#tell({ type: 'failed', kind });
+      },
+    );
+  }
+
+  /**
+   * A fresh name each time, never one that was in use: a successor that sees a session node go may
+   * conclude that no renewal will ever again be written to it.
+   */
+  async #create(): Promise<string> {
+    for (;;) {
+      const name = this.#host.uuid();
+      const path = `${this.#parent}/${name}`;
+      try {
+        await this.#session.create(path, ALIVE, 'ephemeral');
+        this.#path = path;
+        return name;
+      } catch (error) {
+        if (isKind(error, 'no_node')) await ensurePath(this.#session, this.#parent);
+        else if (!(error instanceof CoordinatorError && error.retriable) || !alive(this.#session)) throw error;
+        else await this.#pause();
+      }
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#host.clock.after(50 + this.#host.random() * 100, resolve));
+  }
+
+  #nodeGone(): void {
+    this.#path = null;
+    this.#node = null;
+    this.#tell({ type: 'gone' });
+  }
+
+  #startTicking(): void {
+    const { clock } = this.#host;
+    const interval = this.#session.timeoutMs / RENEWALS_PER_TIMEOUT / 2;
+    let last: Reading = reading(clock);
+    let turn = 0;
+    const tick = () => {
+      this.#stopTicking = clock.after(interval, tick);
+      const now = reading(clock);
+      for (const disturbance of disturbances(last, now, interval, this.#bounds)) {
+        this.#host.emit('disturbed', { disturbance });
+        this.#tell({ type: 'disturbed', disturbance });
+      }
+      last = now;
+      turn += 1;
+      if (turn % 2 === 0) this.renewNow();
+    };
+    this.#stopTicking = clock.after(interval, tick);
+  }
+
+  #tell(news: RenewalNews): void {
+    for (const listener of [...this.#listeners]) listener(news);
+  }
+}
+
+export function alive(session: Session): boolean {
+  return session.state === 'connected' || session.state === 'disconnected';
+}
