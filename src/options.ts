@@ -1,4 +1,5 @@
 import type { Metadata } from './election/candidate.js';
+import type { ElectionSettings } from './election/election.js';
 import type { Logger } from './election/host.js';
 import { InvalidOptionError } from './errors.js';
 import { LEASE_SHARE_MAX } from './lease/lease.js';
@@ -100,20 +101,11 @@ export function resolveConnectOptions(options: ConnectOptions): ResolvedConnectO
   };
 }
 
-export interface ResolvedElectionOptions {
-  readonly id: string;
-  readonly metadata: Metadata;
-  readonly drainTimeoutMs: number;
-  readonly takeoverDelayMs: number;
-  readonly queuePath: string | undefined;
-  readonly nodePrefix: string;
-}
-
 /** Checks and completes the options of an election. @throws {InvalidOptionError} */
 export function resolveElectionOptions(
   options: ElectionOptions,
   defaults: { id: string; nodePrefix: string },
-): ResolvedElectionOptions {
+): ElectionSettings {
   refuseUnknown('election', options, ELECTION_KEYS);
   const id = options.id ?? defaults.id;
   if (typeof id !== 'string' || id === '') {
@@ -179,7 +171,7 @@ function refuseUnknown(what: string, options: object, known: ReadonlySet<string>
 }
 
 /** A whole number of milliseconds. */
-export function duration(option: string, value: number | undefined, fallback: number, least: number): number {
+function duration(option: string, value: number | undefined, fallback: number, least: number): number {
   if (value === undefined) return fallback;
   if (typeof value !== 'number' || !Number.isFinite(value) || value < least || value > LONGEST_MS) {
     throw new InvalidOptionError(

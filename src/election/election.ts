@@ -1,8 +1,7 @@
 import { TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
-import type { ResolvedElectionOptions } from '../options.js';
 import { Candidacy, type Contest, type Outcome } from './candidacy.js';
-import { encodeCandidate } from './candidate.js';
+import { encodeCandidate, type Metadata } from './candidate.js';
 import { type Host, sleep } from './host.js';
 import { type LeadOptions, lead, type Worker } from './lead.js';
 import { electionPaths, sessionsPath } from './names.js';
@@ -35,6 +34,16 @@ export interface Commons {
   readonly working: Set<Term>;
 }
 
+/** An election's options, complete and checked; see {@link ElectionOptions}. */
+export interface ElectionSettings {
+  readonly id: string;
+  readonly metadata: Metadata;
+  readonly drainTimeoutMs: number;
+  readonly takeoverDelayMs: number;
+  readonly queuePath: string | undefined;
+  readonly nodePrefix: string;
+}
+
 export interface CampaignOptions {
   /** Gives the candidacy up: its node is deleted, at once or as soon as the ensemble can be reached. */
   readonly signal?: AbortSignal;
@@ -64,31 +73,31 @@ export class Election {
   readonly #drainTimeoutMs: number;
 
   /** @internal */
-  constructor(commons: Commons, name: string, options: ResolvedElectionOptions) {
+  constructor(commons: Commons, name: string, settings: ElectionSettings) {
     const { root, chroot, host, whereabouts } = commons;
-    const foreign = options.queuePath !== undefined;
-    const queuePath = foreign ? chroot + options.queuePath : undefined;
+    const foreign = settings.queuePath !== undefined;
+    const queuePath = foreign ? chroot + settings.queuePath : undefined;
     this.name = name;
-    this.id = options.id;
+    this.id = settings.id;
     this.#commons = commons;
-    this.#drainTimeoutMs = options.drainTimeoutMs;
+    this.#drainTimeoutMs = settings.drainTimeoutMs;
     const candidate = encodeCandidate({
-      id: options.id,
+      id: settings.id,
       host: whereabouts.hostname,
       pid: whereabouts.pid,
-      metadata: options.metadata,
+      metadata: settings.metadata,
       joinedAt: new Date(host.clock.wall()).toISOString(),
     });
     this.#contest = {
       election: name,
       paths: electionPaths(root, name, queuePath),
       sessionsPath: sessionsPath(root),
-      nodePrefix: options.nodePrefix,
-      candidateId: options.id,
-      metadata: options.metadata,
+      nodePrefix: settings.nodePrefix,
+      candidateId: settings.id,
+      metadata: settings.metadata,
       // Curator and kazoo take the data of a node for its participant's plain id.
-      data: foreign ? new TextEncoder().encode(options.id) : candidate,
-      rules: { takeoverDelayMs: options.takeoverDelayMs },
+      data: foreign ? new TextEncoder().encode(settings.id) : candidate,
+      rules: { takeoverDelayMs: settings.takeoverDelayMs },
     };
   }
 

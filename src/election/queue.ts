@@ -51,16 +51,6 @@ export function before(ordered: readonly string[], node: string): string[] {
   return ordered.slice(0, Math.max(0, ordered.indexOf(node)));
 }
 
-/**
- * Drops from `ahead` (in order) what is older than the leader of record: a leader was first when
- * it claimed, so nothing older can have survived it.
- */
-export function notOlderThan(ahead: readonly string[], leaderNode: string): string[] {
-  const bound = sequenceOf(leaderNode);
-  if (bound === null) return [...ahead];
-  return ahead.filter((node) => (sequenceOf(node) ?? 0) >= bound);
-}
-
 /** How many more candidates the queue can number. */
 export function sequenceHeadroom(sequence: number): number {
   return sequence < 0 ? 0 : LAST_SEQUENCE - sequence;

@@ -1,13 +1,13 @@
-import { type Clock, elapsed, type Instant, instant } from './clock.js';
+import { elapsed, type Instant } from './clock.js';
 
 /** Default lease: this share of the session timeout T. */
-export const LEASE_SHARE = 2 / 3;
+const LEASE_SHARE = 2 / 3;
 
 /** The longest lease that may be asked for, as a share of T. */
 export const LEASE_SHARE_MAX = 0.9;
 
 /** A leader is suspect once this share of its lease has passed without a confirmed renewal. */
-export const OVERDUE_SHARE = 0.5;
+const OVERDUE_SHARE = 0.5;
 
 /** A renewal is written every T / this. */
 export const RENEWALS_PER_TIMEOUT = 10;
@@ -40,9 +40,4 @@ export function untilOverdue(lease: Lease, now: Instant): number {
 /** The lease that a session with timeout `timeoutMs` grants where the user has not chosen one. */
 export function defaultLeaseMs(timeoutMs: number): number {
   return Math.floor(timeoutMs * LEASE_SHARE);
-}
-
-/** Whether the lease still holds on this machine's clocks, right now. */
-export function leaseHolds(lease: Lease, clock: Clock): boolean {
-  return leaseRemaining(lease, instant(clock)) > 0;
 }

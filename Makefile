@@ -1,0 +1,47 @@
+# Everything here runs on a fresh clone: what is missing is installed, or named in one line.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+ARGS ?=
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+node_modules/.installed: package.json package-lock.json
+	@command -v node >/dev/null || { echo "node is missing: install Node.js 20.19 or newer"; exit 1; }
+	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error("node " + process.version + " is too old: install Node.js 20.19 or newer"); process.exit(1); }'
+	@command -v npm >/dev/null || { echo "npm is missing: install it with Node.js"; exit 1; }
+	npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: servers
+servers: node_modules/.installed ## Fetch the real servers that the tests and the demo start
+	@npx tsx deploy/local/up.ts --fetch
+
+.PHONY: build
+build: node_modules/.installed ## Compile to dist/
+	npm run --silent build
+
+.PHONY: lint
+lint: node_modules/.installed ## Check style, types, imports and unused code
+	npm run --silent lint
+	npm run --silent typecheck
+	npx knip
+
+.PHONY: demo
+demo: node_modules/.installed servers ## Settle payments while servers and workers fail (ARGS="--fast --keep")
+	@npx tsx examples/settlement/demo.ts $(ARGS)
+
+.PHONY: test
+test: lint build servers ## Run every test
+	npx vitest run $(ARGS)
+
+.PHONY: bench
+bench: node_modules/.installed servers ## Measure, side by side (minutes)
+	npx tsx bench/failover.ts $(ARGS)
+
+.PHONY: clean
+clean: ## Remove what was built and fetched
+	rm -rf dist coverage .cache node_modules
