@@ -26,15 +26,15 @@ export interface InitOptions {
 
 /**
  * The part of the addon's object that we use. Each operation's return value says whether the request was queued: only
- * then is its callback ever called. `get_acl` is left out on purpose: a failing one crashes the process. So are the
- * `aw_*` operations: each of their watchers leaks, and one function used on two clients aborts the process.
+ * then is its callback ever called. Left out on purpose: `get_acl`, as a failing one crashes the process; `set_servers`,
+ * as it closes the socket under libuv's hands and the process aborts; and the `aw_*` operations, as each of their watchers
+ * leaks, and one function used on two clients aborts the process.
  */
 export interface Handle {
   /** Called by the addon with each event: set it before `init`. */
   emit: (event: string, self: unknown, detail?: unknown) => void;
   init(options: InitOptions): unknown;
   close(): void;
-  set_servers(servers: string): number;
   add_auth(scheme: string, credential: string, reply: Reply): number;
   a_create(path: string, data: Uint8Array, flags: number, reply: Reply<[path: string]>): number;
   a_delete_(path: string, version: number, reply: Reply): number;

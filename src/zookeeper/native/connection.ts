@@ -71,11 +71,9 @@ export class Connection {
     return this.handle.state !== NOT_CONNECTED;
   }
 
-  /** Replaces the addresses of the next attempts. Not while connected: the C client might leave a healthy server. */
-  setAddresses(addresses: readonly ServerAddress[]): void {
-    // Only a hint here: between the event and its delivery the state knows more than we do.
-    if (this.#closed || this.handle.state === CONNECTED) return;
-    this.handle.set_servers(serverList(addresses));
+  /** Whether the C client is connected right now, which our own state learns a little later. Good for nothing but that. */
+  get connected(): boolean {
+    return !this.#closed && this.handle.state === CONNECTED;
   }
 
   /** Ends the session if connected, and frees the client. Blocks: about 1 ms, up to 1.5 s on a server that hangs. */

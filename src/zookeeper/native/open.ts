@@ -3,8 +3,9 @@ import { AuthenticationError, ConnectTimeoutError, CoordinatorError } from '../.
 import { resolveServers } from '../resolve.js';
 import { formatServers, type ServerAddress } from '../servers.js';
 import type { HandleFactory } from './addon.js';
+import { INHERITED_SOCKETS_WARNING, leavesInheritedSocket } from './inheritance.js';
 import type { NativeDriverOptions } from './options.js';
-import { AddressRefresh } from './refresh.js';
+import { Relocation } from './relocation.js';
 import { reachable } from './routes.js';
 import { NativeSession } from './session.js';
 
@@ -35,7 +36,8 @@ export async function openSession(
       const timeoutMs = options.connectTimeoutMs / 2;
       return reachable(await resolveServers(options.servers, { timeoutMs, signal, lookup: options.lookup }));
     };
-    const session = await connect(create, await resolve(stop), options.sessionTimeoutMs, stop);
+    const addresses = await resolve(stop);
+    const session = await connect(create, addresses, options, stop);
     try {
       await authenticate(session, options, stop);
       stop.throwIfAborted();
@@ -43,7 +45,7 @@ export async function openSession(
       await session.close();
       throw error;
     }
-    new AddressRefresh(session, options.servers, () => resolve());
+    Relocation.watch(session, options.servers, addresses, resolve);
     return session;
   } finally {
     clearTimeout(timer);
@@ -54,7 +56,7 @@ export async function openSession(
 async function connect(
   create: HandleFactory,
   addresses: readonly ServerAddress[],
-  sessionTimeoutMs: number,
+  options: NativeDriverOptions,
   stop: AbortSignal,
 ): Promise<NativeSession> {
   for (let turn = 0; ; turn += 1) {
@@ -63,7 +65,7 @@ async function connect(
     const rotated = [...addresses.slice(first), ...addresses.slice(0, first)];
     const session = new NativeSession(create);
     try {
-      if (session.start(rotated, sessionTimeoutMs)) {
+      if (start(session, rotated, options)) {
         await untilConnected(session, stop);
         return session;
       }
@@ -74,6 +76,21 @@ async function connect(
       throw error;
     }
   }
+}
+
+let inspected = false;
+
+/** Starts the session, and has a look at the first socket of the process that the addon opens. */
+function start(session: NativeSession, addresses: readonly ServerAddress[], options: NativeDriverOptions): boolean {
+  if (inspected) return session.start(addresses, options.sessionTimeoutMs);
+  inspected = true;
+  let started = false;
+  const inherited = leavesInheritedSocket(() => {
+    started = session.start(addresses, options.sessionTimeoutMs);
+  });
+  const warn = options.onWarning ?? ((message) => process.emitWarning(message, { code: 'TENURE_INHERITED_SOCKETS' }));
+  if (inherited) warn(INHERITED_SOCKETS_WARNING);
+  return started;
 }
 
 /** Rejects with the signal's reason, or when the session ends instead. */

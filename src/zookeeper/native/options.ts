@@ -14,6 +14,8 @@ export interface NativeDriverOptions {
   /** How long `open()` may take, in milliseconds, name resolution included. A first server that hangs takes 2/3 T of it. */
   readonly connectTimeoutMs: number;
   readonly auth?: readonly Credential[] | undefined;
+  /** Told, once for each process, what is dangerous about the installed addon. By default a process warning. */
+  readonly onWarning?: ((message: string) => void) | undefined;
   /** Resolves a host name. By default the system's resolver, off the event loop. */
   readonly lookup?: Lookup | undefined;
 }

@@ -52,11 +52,6 @@ export class NativeSession implements Session {
     return this.#connection.start(addresses, sessionTimeoutMs);
   }
 
-  /** See {@link Connection.setAddresses}. */
-  setAddresses(addresses: readonly ServerAddress[]): void {
-    this.#connection.setAddresses(addresses);
-  }
-
   get id(): string {
     return this.#id;
   }
@@ -184,6 +179,15 @@ export class NativeSession implements Session {
   close(): Promise<void> {
     this.#closing ??= this.#close(this.#id === '' ? 0 : CLOSE_WAIT_MS);
     return this.#closing;
+  }
+
+  /** Takes the session for expired, though the ensemble hasn't said so, as it can't be reached any more. */
+  abandon(): void {
+    // Connected by now, unknown to us yet: closing would end a session that is well.
+    if (this.#final !== null || this.#connected || this.#connection.connected) return;
+    this.#connection.close();
+    this.#finish('expired');
+    this.#wake();
   }
 
   async #close(waitMs: number): Promise<void> {

@@ -12,6 +12,8 @@ interface RelayOptions {
 export class Relay {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Where it listens; stays after `close()`. */
+  port = 0;
   /** Connections accepted so far. */
   accepted = 0;
 
@@ -30,7 +32,7 @@ export class Relay {
       }
       client.on('data', (bytes) => upstream.write(bytes));
       if (options.pieceBytes === undefined) upstream.on('data', (bytes) => client.write(bytes));
-      else void relaySlowly(upstream, client, options.pieceBytes);
+      else relaySlowly(upstream, client, options.pieceBytes).catch(() => client.destroy());
     });
   }
 
@@ -40,11 +42,8 @@ export class Relay {
       relay.#server.once('error', reject);
       relay.#server.listen(options.port, options.host ?? '127.0.0.1', resolve);
     });
+    relay.port = (relay.#server.address() as { port: number }).port;
     return relay;
-  }
-
-  get port(): number {
-    return (this.#server.address() as { port: number }).port;
   }
 
   /** Drops the connections and goes on listening. */
