@@ -14,8 +14,11 @@ const LAST_SEQUENCE = 2 ** 31 - 1;
 /** A candidate closer to the end than this is refused, so that nobody ever meets the end itself. */
 export const SEQUENCE_RESERVE = 1_000_000;
 
-/** As ZooKeeper prints it: `%010d`, so the sign of a counter that has wrapped takes one of the ten places. */
-const SEQUENCE = /(?:[0-9]{10}|-[0-9]{9})$/;
+/**
+ * As ZooKeeper prints it: `%010d`, so the sign of a counter that has wrapped takes one of the ten places, or an
+ * eleventh; there it shows behind the dash that ends the prefix.
+ */
+const SEQUENCE = /(?:(?<=-)-[0-9]{10}|[0-9]{10}|-[0-9]{9})$/;
 const OURS = /^_c_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-/;
 
 /** The node's name before the coordinator appends the sequence number. */
@@ -26,10 +29,7 @@ export function nodePrefix(uuid: string, prefix = DEFAULT_NODE_PREFIX): string {
 /** A node's sequence number, or null where the name has none: such a node is no candidate. */
 export function sequenceOf(node: string): number | null {
   const digits = SEQUENCE.exec(node)?.[0];
-  if (digits === undefined) return null;
-  const sequence = Number(digits);
-  // Eleven places are needed below -999999999; there the ten digits alone exceed what the counter can hold.
-  return sequence > LAST_SEQUENCE ? -sequence : sequence;
+  return digits === undefined ? null : Number(digits);
 }
 
 /** The uuid in a name of our format, or null. */

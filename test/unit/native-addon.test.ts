@@ -1,0 +1,31 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { DriverUnavailableError } from '../../src/errors.js';
+import { loadAddon } from '../../src/zookeeper/native/addon.js';
+
+afterEach(() => {
+  vi.doUnmock('zookeeper');
+  vi.resetModules();
+});
+
+it('says what to do when the package is missing or was not built', async () => {
+  vi.doMock('zookeeper', () => {
+    throw new Error('no native build was found');
+  });
+  const loading = loadAddon();
+  await expect(loading).rejects.toThrow(DriverUnavailableError);
+  await expect(loading).rejects.toThrow(/npm install zookeeper@7\.3\.0.*driver "wire"/);
+});
+
+it.each([
+  ['not a class', {}],
+  ['a class without the addon inside', class {}],
+  [
+    'an older one',
+    class {
+      native = { init(): void {} };
+    },
+  ],
+])('says what to do when the package is another one: %s', async (_, other) => {
+  vi.doMock('zookeeper', () => ({ default: other }));
+  await expect(loadAddon()).rejects.toThrow(/not one that the native driver knows.*zookeeper@7\.3\.0/);
+});
