@@ -25,7 +25,10 @@ export class FenceBusyError extends TenureError {
   readonly resource: string;
 
   constructor(resource: string, options?: ErrorOptions) {
-    super(`${JSON.stringify(resource)} is still held by an older term, or by a transaction that is slow to end`, options);
+    super(
+      `${JSON.stringify(resource)} is still held by an older term, or by a transaction that is slow to end`,
+      options,
+    );
     this.resource = resource;
   }
 }
@@ -55,7 +58,10 @@ export class CommitUnknownError extends TenureError {
   readonly resource: string;
 
   constructor(resource: string, options?: ErrorOptions) {
-    super(`the connection broke during the commit on ${JSON.stringify(resource)}: whether it took effect is unknown`, options);
+    super(
+      `the connection broke during the commit on ${JSON.stringify(resource)}: whether it took effect is unknown`,
+      options,
+    );
     this.resource = resource;
   }
 }

@@ -8,7 +8,7 @@ import { FenceBusyError, InvalidResourceError } from './errors.js';
  */
 export interface FencedTerm {
   readonly token: Token;
-  /** Aborted when the term is over. Work under the guard should listen to it. */
+  /** Aborted when the term is over or about to be: work should come to its end. Writing on is up to `assert()`. */
   readonly signal: AbortSignal;
   /** Kept at the resource beside the token, so that a refusal can say who leads now. */
   readonly leaderId?: string | undefined;
@@ -17,7 +17,12 @@ export interface FencedTerm {
    * in a server that was handed a token: then a refusal is never counted as `regressed`. Default true.
    */
   readonly leaseKnown?: boolean | undefined;
-  /** Milliseconds that the owner may still act; 0 or less when it may not. Bounds every hold. */
+  /**
+   * The longest that a hold may last, in milliseconds, where that is less than what remains; the rest may then be spent on waiting
+   * for older holds. Default: no such limit.
+   */
+  readonly holdLimitMs?: number | undefined;
+  /** Milliseconds that the owner may still act; 0 or less when it may not. Bounds every wait and every hold. */
   remainingMs(): number;
   /** Throws when the owner may not act now. Called before each write, and again before each commit. */
   assert(): void;
@@ -95,13 +100,18 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
  * @throws {InvalidResourceError} naming the rule.
  */
 export function checkResource(resource: string): string {
-  if (typeof resource !== 'string' || resource === '') throw new InvalidResourceError("a resource's name must be a non-empty string");
+  if (typeof resource !== 'string' || resource === '')
+    throw new InvalidResourceError("a resource's name must be a non-empty string");
   const shown = JSON.stringify(resource.slice(0, 60));
-  if (CONTROL.test(resource)) throw new InvalidResourceError(`a resource's name must have no control characters: ${shown}`);
-  if (!isWellFormed(resource)) throw new InvalidResourceError(`a resource's name must be well-formed Unicode: ${shown}`);
+  if (CONTROL.test(resource))
+    throw new InvalidResourceError(`a resource's name must have no control characters: ${shown}`);
+  if (!isWellFormed(resource))
+    throw new InvalidResourceError(`a resource's name must be well-formed Unicode: ${shown}`);
   const bytes = Buffer.byteLength(resource);
   if (bytes > MAX_RESOURCE_BYTES) {
-    throw new InvalidResourceError(`a resource's name must have at most ${MAX_RESOURCE_BYTES} bytes, not ${bytes}: ${shown}…`);
+    throw new InvalidResourceError(
+      `a resource's name must have at most ${MAX_RESOURCE_BYTES} bytes, not ${bytes}: ${shown}…`,
+    );
   }
   return resource;
 }
@@ -114,31 +124,36 @@ function isWellFormed(text: string): boolean {
   return true;
 }
 
+export interface PresenterOptions {
+  /** Who presents the token, for people who read refusals. */
+  holder?: string | undefined;
+  /** The longest that a hold may last, in milliseconds. Default 10,000. */
+  timeoutMs?: number | undefined;
+  /** The longest to wait for older holds, in milliseconds. Default `timeoutMs` + 2,000: an older hold that is just as long has ended by then. */
+  waitMs?: number | undefined;
+  /** Ends it early. */
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * Stands in for a term where there is none at hand: a server that was handed a token, an operator who raises
- * the fence. `assert()` throws {@link NotLeadingError} once `timeoutMs` (default 10,000) have passed.
+ * Stands in for a term where there is none at hand: a server that was handed a token, an operator who raises the fence.
+ * `assert()` throws {@link NotLeadingError} once `waitMs` and `timeoutMs` have passed, or the signal's reason.
  */
-export function presenter(
-  token: Token,
-  options: { holder?: string | undefined; timeoutMs?: number; signal?: AbortSignal } = {},
-): FencedTerm {
+export function presenter(token: Token, options: PresenterOptions = {}): FencedTerm {
   formatToken(token);
-  const timeoutMs = options.timeoutMs ?? 10_000;
-  const deadline = performance.now() + timeoutMs;
+  const { holder, timeoutMs = 10_000, waitMs = timeoutMs + 2_000, signal = new AbortController().signal } = options;
+  const deadline = performance.now() + waitMs + timeoutMs;
   const remainingMs = () => deadline - performance.now();
-  let signal = options.signal;
   return {
     token,
-    leaderId: options.holder,
+    leaderId: holder,
     leaseKnown: false,
-    get signal() {
-      signal ??= AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
-      return signal;
-    },
+    holdLimitMs: timeoutMs,
+    signal,
     remainingMs,
     assert() {
-      signal?.throwIfAborted();
-      if (remainingMs() <= 0) throw new NotLeadingError(`the ${timeoutMs} ms for token ${token} have passed`);
+      signal.throwIfAborted();
+      if (remainingMs() <= 0) throw new NotLeadingError(`the time for presenting token ${token} is over`);
     },
   };
 }
@@ -159,7 +174,17 @@ export function tell(call: () => void): void {
 
 /** Whole milliseconds that a hold begun now may last. At least 1; at most what a 32-bit timer can carry. */
 export function holdMs(term: FencedTerm): number {
-  return Math.min(2 ** 31 - 1, Math.max(1, Math.floor(term.remainingMs())));
+  return atLeastOne(Math.min(term.remainingMs(), term.holdLimitMs ?? Number.POSITIVE_INFINITY));
+}
+
+/** Milliseconds that may be spent on waiting for older holds. */
+export function waitMs(term: FencedTerm): number {
+  return term.remainingMs() - (term.holdLimitMs ?? 0);
+}
+
+/** As whole milliseconds that a timer, here or in a store, can carry: 1 to 2^31 - 1. */
+export function atLeastOne(ms: number): number {
+  return Math.min(2 ** 31 - 1, Math.max(1, Math.floor(ms)));
 }
 
 /**
@@ -172,27 +197,44 @@ export async function untilFree<T>(term: FencedTerm, resource: string, attempt: 
     term.assert();
     const result = await attempt();
     if (result !== 'busy') return result;
-    const left = term.remainingMs();
+    const left = waitMs(term);
     if (left <= 0) throw new FenceBusyError(resource);
-    await sleep(Math.min(pause, left), term.signal);
-    if (term.remainingMs() <= 0 && !term.signal.aborted) throw new FenceBusyError(resource);
+    await sleep(Math.min(pause, left));
+    if (term.remainingMs() <= 0) throw new FenceBusyError(resource);
   }
 }
 
-/** Waits; an abort ends the wait early and rejects with the signal's reason. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', abort, { once: true });
-  });
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * Calls `over` once, with the reason, when the term's owner may no longer act. An aborted signal alone is no such reason: while a
+ * leader drains its signal is aborted, and it may finish what it began until `assert()` throws.
+ *
+ * @returns stops watching
+ */
+export function whenOver(term: FencedTerm, over: (reason: unknown) => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    term.signal.removeEventListener('abort', look);
+  };
+  const look = () => {
+    clearTimeout(timer);
+    try {
+      term.assert();
+    } catch (error) {
+      stop();
+      over(error);
+      return;
+    }
+    // A lease that is renewed in the meantime ends later than it says now: look again then.
+    timer = setTimeout(look, atLeastOne(term.remainingMs()));
+  };
+  term.signal.addEventListener('abort', look);
+  timer = setTimeout(look, atLeastOne(term.remainingMs()));
+  return stop;
 }
 
 /** Runs one guarded step and tells the observer its verdict. `step` calls `accept` once the token has been accepted. */

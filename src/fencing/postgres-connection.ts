@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { InvalidOptionError } from '../errors.js';
+import { type FencedTerm, whenOver } from './guard.js';
 import type { SqlClient } from './postgres-schema.js';
 
 /** The part of a `pg` Client that the guard needs. */
@@ -26,7 +27,8 @@ export interface Lent {
 
 /** Where the guard's connections come from. */
 export interface Source {
-  lend(signal?: AbortSignal): Promise<Lent>;
+  /** Waits no longer than the term's owner may act, where a term is given. */
+  lend(term?: FencedTerm): Promise<Lent>;
   /** Runs `work` marked as being inside a lent client, so that a call from inside of it that would wait for itself is seen. */
   within<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -41,23 +43,21 @@ export function source(options: { pool?: PgPool; client?: PgClient }): Source {
 function poolSource(pool: PgPool): Source {
   return {
     within: (work) => work(),
-    async lend(signal) {
-      signal?.throwIfAborted();
+    async lend(term) {
       const pending = pool.connect();
-      if (signal === undefined) return pooled(await pending);
-      let abort: (() => void) | undefined;
-      const aborted = new Promise<never>((_, reject) => {
-        abort = () => reject(signal.reason);
-        signal.addEventListener('abort', abort, { once: true });
+      if (term === undefined) return pooled(await pending);
+      let stop: () => void = () => undefined;
+      const over = new Promise<never>((_, reject) => {
+        stop = whenOver(term, reject);
       });
       try {
-        return pooled(await Promise.race([pending, aborted]));
+        return pooled(await Promise.race([pending, over]));
       } catch (error) {
         // A pool can't be told that we no longer wait: what it hands us later goes straight back.
-        if (signal.aborted) pending.then((client) => client.release()).catch(() => undefined);
+        pending.then((client) => client.release()).catch(() => undefined);
         throw error;
       } finally {
-        if (abort !== undefined) signal.removeEventListener('abort', abort);
+        stop();
       }
     },
   };
@@ -85,9 +85,12 @@ function clientSource(client: PgClient): Source {
   let turn: Promise<void> = Promise.resolve();
   return {
     within: (work) => inside.run(true, work),
-    async lend(signal) {
+    async lend() {
       if (inside.getStore() === true) {
-        throw new InvalidOptionError('client', 'a transaction inside a transaction of the same client would wait for itself: use a pool');
+        throw new InvalidOptionError(
+          'client',
+          'a transaction inside a transaction of the same client would wait for itself: use a pool',
+        );
       }
       const before = turn;
       let done: () => void = () => undefined;
@@ -95,10 +98,6 @@ function clientSource(client: PgClient): Source {
         done = resolve;
       });
       await before;
-      if (signal?.aborted) {
-        done();
-        throw signal.reason;
-      }
       const watch = watchErrors(client);
       return {
         client,

@@ -25,7 +25,10 @@ export interface SchemaPart {
  */
 export function quoteSchema(schema: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema)) {
-    throw new InvalidOptionError('schema', `schema ${JSON.stringify(schema)}: up to 63 letters, digits and _ are allowed`);
+    throw new InvalidOptionError(
+      'schema',
+      `schema ${JSON.stringify(schema)}: up to 63 letters, digits and _ are allowed`,
+    );
   }
   return `"${schema}"`;
 }
@@ -61,7 +64,9 @@ CREATE OR REPLACE FUNCTION ${s}.${part.name}_version() RETURNS integer LANGUAGE 
  */
 export async function install(client: SqlClient, part: SchemaPart, schema: string): Promise<void> {
   const s = quoteSchema(schema);
-  const present = await client.query(`SELECT to_regprocedure(${literal(`${s}.${part.name}_version()`)}) IS NOT NULL AS present`);
+  const present = await client.query(
+    `SELECT to_regprocedure(${literal(`${s}.${part.name}_version()`)}) IS NOT NULL AS present`,
+  );
   if (present.rows[0]?.present === true) {
     const installed = await client.query(`SELECT ${s}.${part.name}_version() AS version`);
     if (Number(installed.rows[0]?.version) >= part.version) return;
@@ -112,7 +117,9 @@ $tenure$;
 
 -- Accepts the token for the rest of this transaction, or raises ${STALE_TOKEN} (a higher one has been accepted) or ${MALFORMED}.
 -- Transactions of one token run side by side; a higher token waits until the lower ones' transactions have ended.
-CREATE OR REPLACE FUNCTION ${s}.fence(resource text, token bigint, holder text DEFAULT NULL, limit_ms integer DEFAULT NULL)
+-- With remaining_ms (what remains of the caller's lease) neither the wait nor the transaction lasts longer, and with hold_ms the
+-- transaction no longer than that after the wait.
+CREATE OR REPLACE FUNCTION ${s}.fence(resource text, token bigint, holder text DEFAULT NULL, remaining_ms integer DEFAULT NULL, hold_ms integer DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql AS $tenure$
 #variable_conflict use_column
 DECLARE
@@ -124,6 +131,7 @@ DECLARE
   highest    bigint;
   who        text;
   lock_limit text;
+  waited     integer;
 BEGIN
   IF name IS NULL OR presented IS NULL THEN
     RAISE EXCEPTION 'a resource and a fencing token are needed' USING ERRCODE = '${MISSING_TOKEN}';
@@ -131,12 +139,10 @@ BEGIN
   IF presented < 1 OR octet_length(name) NOT BETWEEN 1 AND 512 THEN
     RAISE EXCEPTION 'not a fencing token or not a resource: %', presented USING ERRCODE = '${MALFORMED}';
   END IF;
-  IF limit_ms IS NOT NULL THEN
-    PERFORM ${s}.limit_transaction(limit_ms);
-    -- Waiting for the fence must end with an error, not with the loss of the connection as the limits above do.
+  IF remaining_ms IS NOT NULL THEN
     lock_limit := current_setting('lock_timeout');
-    IF lock_limit = '0' OR lock_limit::interval > make_interval(secs => limit_ms / 1000.0) THEN
-      PERFORM set_config('lock_timeout', greatest(1, limit_ms - 20)::text, true);
+    IF lock_limit = '0' OR lock_limit::interval > make_interval(secs => remaining_ms / 1000.0) THEN
+      PERFORM set_config('lock_timeout', greatest(1, remaining_ms - coalesce(hold_ms, 10))::text, true);
     END IF;
   END IF;
 
@@ -167,8 +173,10 @@ BEGIN
       USING ERRCODE = '${STALE_TOKEN}',
             DETAIL = json_build_object('resource', name, 'token', presented::text, 'highest', highest::text, 'holder', who)::text;
   END IF;
-  IF lock_limit IS NOT NULL THEN
+  IF remaining_ms IS NOT NULL THEN
     PERFORM set_config('lock_timeout', lock_limit, true);
+    waited := extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000;
+    PERFORM ${s}.limit_transaction(greatest(1, least(hold_ms, remaining_ms - waited)));
   END IF;
   PERFORM set_config('tenure.token', presented::text, true), set_config('tenure.holder', coalesce(presenter, ''), true);
 END

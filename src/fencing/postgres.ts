@@ -1,16 +1,20 @@
-import { InvalidOptionError, StaleTokenError } from '../errors.js';
+import { InvalidOptionError } from '../errors.js';
 import { formatToken, parseToken } from '../token.js';
+import { CommitUnknownError, FenceBusyError, FenceReleasedError, TransactionAbortedError } from './errors.js';
 import {
-  CommitUnknownError,
-  FenceBusyError,
-  FenceReleasedError,
-  FenceTimeoutError,
-  FencingNotInstalledError,
-  TransactionAbortedError,
-} from './errors.js';
-import { type Accepted, checkResource, type FencedTerm, type FencingObserver, type Guard, holdMs, reporting, sleep } from './guard.js';
+  type Accepted,
+  atLeastOne,
+  checkResource,
+  type FencedTerm,
+  type FencingObserver,
+  type Guard,
+  holdMs,
+  reporting,
+  sleep,
+} from './guard.js';
 import { type Lent, type PgClient, type PgPool, type Source, source } from './postgres-connection.js';
-import { FENCE, install, literal, quoteSchema, STALE_TOKEN } from './postgres-schema.js';
+import { codeOf, LOCK_NOT_AVAILABLE, notInstalled, RETRIED, translate } from './postgres-errors.js';
+import { FENCE, install, literal, quoteSchema } from './postgres-schema.js';
 
 export type { PgClient, PgPool } from './postgres-connection.js';
 export { fenceSchema } from './postgres-schema.js';
@@ -115,7 +119,7 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
           return await this.#attempt(term, resource, work, isolation, accept);
         } catch (error) {
           if (attempt >= maxAttempts || !RETRIED.has(codeOf(error))) throw error;
-          await sleep(Math.random() * Math.min(500, 5 * 2 ** attempt), term.signal);
+          await sleep(Math.random() * Math.min(500, 5 * 2 ** attempt));
         }
       }
     });
@@ -156,7 +160,7 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
     accept: () => void,
   ): Promise<T> {
     term.assert();
-    const lent = await this.#source.lend(term.signal);
+    const lent = await this.#source.lend(term);
     const tx = new OpenTransaction(lent.client, term, resource, this.#schema);
     let destroy: Error | undefined;
     try {
@@ -169,7 +173,7 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
       return result;
     } catch (error) {
       destroy = await rollBack(lent, error);
-      throw translate(error, lent, resource);
+      throw translate(error, lent.broken, resource);
     } finally {
       tx.close();
       lent.release(destroy);
@@ -183,7 +187,8 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
   async #begin(lent: Lent, term: FencedTerm, resource: string, isolation: Isolation | undefined): Promise<void> {
     const level = isolation === undefined ? '' : ` ISOLATION LEVEL ${isolation.toUpperCase()}`;
     const holder = term.leaderId === undefined ? 'NULL' : literal(term.leaderId.replaceAll('\0', ''));
-    const call = `${this.#schema}.fence(${literal(resource)},${formatToken(term.token)}::bigint,${holder},${holdMs(term)})`;
+    const limit = term.holdLimitMs === undefined ? 'NULL' : atLeastOne(term.holdLimitMs);
+    const call = `${this.#schema}.fence(${literal(resource)},${formatToken(term.token)}::bigint,${holder},${atLeastOne(term.remainingMs())},${limit})`;
     try {
       await lent.client.query(`BEGIN${level};SELECT ${call}`);
     } catch (error) {
@@ -194,8 +199,14 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
 }
 
 /** A {@link PostgresGuard} on a `pg` Pool, or on one connected Client, whose transactions then take turns. */
-export function postgresGuard<P extends PgPool>(connections: { pool: P }, options?: PostgresGuardOptions): PostgresGuard<ClientOf<P>>;
-export function postgresGuard<C extends PgClient>(connections: { client: C }, options?: PostgresGuardOptions): PostgresGuard<C>;
+export function postgresGuard<P extends PgPool>(
+  connections: { pool: P },
+  options?: PostgresGuardOptions,
+): PostgresGuard<ClientOf<P>>;
+export function postgresGuard<C extends PgClient>(
+  connections: { client: C },
+  options?: PostgresGuardOptions,
+): PostgresGuard<C>;
 export function postgresGuard(
   connections: { pool: PgPool } | { client: PgClient },
   options: PostgresGuardOptions = {},
@@ -236,7 +247,9 @@ class OpenTransaction implements Transaction<PgClient> {
 async function commit(lent: Lent, resource: string): Promise<void> {
   if (lent.broken !== undefined) throw lent.broken;
   if (lent.client.getTransactionStatus?.() === 'I') {
-    throw new TransactionAbortedError(`the work on ${JSON.stringify(resource)} ended its transaction by itself: leave BEGIN, COMMIT and ROLLBACK to the guard`);
+    throw new TransactionAbortedError(
+      `the work on ${JSON.stringify(resource)} ended its transaction by itself: leave BEGIN, COMMIT and ROLLBACK to the guard`,
+    );
   }
   let command: string | undefined;
   try {
@@ -265,51 +278,16 @@ async function rollBack(lent: Lent, cause: unknown): Promise<Error | undefined> 
   }
 }
 
-/** What an error of the server means for the caller; everything else passes unchanged. */
-function translate(error: unknown, lent: Lent, resource: string): unknown {
-  const code = codeOf(error);
-  if (code === STALE_TOKEN) return staleFrom(error) ?? error;
-  if (error instanceof CommitUnknownError) return error;
-  if (TIMED_OUT.has(code) || (lent.broken !== undefined && TIMED_OUT.has(codeOf(lent.broken)))) {
-    return new FenceTimeoutError(resource, { cause: error });
-  }
-  return error;
-}
-
-function staleFrom(error: unknown): StaleTokenError | undefined {
-  try {
-    const { resource, token, highest, holder } = JSON.parse((error as { detail: string }).detail);
-    return new StaleTokenError(resource, parseToken(token), parseToken(highest), holder ?? undefined);
-  } catch {
-    return undefined;
-  }
-}
-
-function notInstalled(error: unknown, schema: string): unknown {
-  if (!['42883', '3F000', '42P01'].includes(codeOf(error))) return error;
-  return new FencingNotInstalledError(`schema "${schema}" lacks the guard's table or functions: run migrate(), or the SQL of fenceSchema()`, {
-    cause: error,
-  });
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : '';
-}
-
 function checkOptions(options: TransactionOptions): TransactionOptions {
   const { isolation, maxAttempts } = options;
   if (isolation !== undefined && !['read committed', 'repeatable read', 'serializable'].includes(isolation)) {
-    throw new InvalidOptionError('isolation', `isolation ${JSON.stringify(isolation)}: read committed, repeatable read or serializable`);
+    throw new InvalidOptionError(
+      'isolation',
+      `isolation ${JSON.stringify(isolation)}: read committed, repeatable read or serializable`,
+    );
   }
   if (maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1)) {
     throw new InvalidOptionError('maxAttempts', `maxAttempts ${maxAttempts}: a whole number from 1 up is needed`);
   }
   return { ...(isolation && { isolation }), ...(maxAttempts && { maxAttempts }) };
 }
-
-const LOCK_NOT_AVAILABLE = '55P03';
-/** Serialization failure, deadlock. */
-const RETRIED: ReadonlySet<string> = new Set(['40001', '40P01']);
-/** Idle in transaction for too long, transaction too long. */
-const TIMED_OUT: ReadonlySet<string> = new Set(['25P03', '25P04']);

@@ -22,7 +22,11 @@ export interface NodeRedisClient {
 export type RedisClient = IoRedisClient | NodeRedisClient;
 
 /** Runs one script by its hash; sends the text only where the server doesn't have it (first use, restart, another node). */
-export type Run = (script: { readonly sha: string; readonly text: string }, keys: string[], args: RedisArgument[]) => Promise<unknown>;
+export type Run = (
+  script: { readonly sha: string; readonly text: string },
+  keys: string[],
+  args: RedisArgument[],
+) => Promise<unknown>;
 
 export function runner(client: RedisClient): Run {
   if ('evalSha' in client) {

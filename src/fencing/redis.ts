@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { StaleTokenError } from '../errors.js';
 import { formatToken, parseToken } from '../token.js';
 import { FenceReleasedError } from './errors.js';
-import { type Accepted, checkResource, type FencedTerm, type FencingObserver, type Guard, holdMs, reporting, untilFree } from './guard.js';
+import {
+  type Accepted,
+  checkResource,
+  type FencedTerm,
+  type FencingObserver,
+  type Guard,
+  holdMs,
+  reporting,
+  untilFree,
+} from './guard.js';
 import { type RedisArgument, type RedisClient, type Run, runner } from './redis-client.js';
 import { ACCEPT, COMMANDS, guarded, RELEASE, type Script, script, TAKE } from './redis-script.js';
 
@@ -106,12 +115,13 @@ export class RedisGuard implements Guard<RedisHold> {
   async hold<T>(term: FencedTerm, resource: string, work: (hold: RedisHold) => T | Promise<T>): Promise<T> {
     const id = randomUUID();
     const { holds } = this.#keys(resource);
-    await this.#guarded(TAKE, term, resource, [holds], [id, holdMs(term)]);
+    await this.#guarded(TAKE, term, resource, [holds], () => [id, holdMs(term)]);
     let open = true;
     try {
       return await work({
         write: async (commands) => {
-          if (!open) throw new FenceReleasedError(`the hold on ${JSON.stringify(resource)} has ended: is an await missing?`);
+          if (!open)
+            throw new FenceReleasedError(`the hold on ${JSON.stringify(resource)} has ended: is an await missing?`);
           return await this.#write(term, resource, commands, id);
         },
       });
@@ -127,7 +137,12 @@ export class RedisGuard implements Guard<RedisHold> {
     return token === null ? null : { token: parseToken(String(token)), holder: String(holder ?? '') || undefined };
   }
 
-  async #write(term: FencedTerm, resource: string, commands: readonly RedisCommand[], hold: string): Promise<unknown[]> {
+  async #write(
+    term: FencedTerm,
+    resource: string,
+    commands: readonly RedisCommand[],
+    hold: string,
+  ): Promise<unknown[]> {
     const keys: string[] = [];
     const args: RedisArgument[] = [commands.length];
     for (const [name, ...rest] of commands) {
@@ -148,7 +163,7 @@ export class RedisGuard implements Guard<RedisHold> {
     term: FencedTerm,
     resource: string,
     keys: readonly string[] = [],
-    args: readonly RedisArgument[] = [],
+    args: readonly RedisArgument[] | (() => readonly RedisArgument[]) = [],
     hold = '',
   ): Promise<unknown[]> {
     return reporting(this.#observer, term, resource, async (accept) => {
@@ -158,14 +173,15 @@ export class RedisGuard implements Guard<RedisHold> {
         const answer = (await this.#run(
           prepared,
           [fence, holds, ...keys],
-          [token, term.leaderId ?? '', hold, ...args],
+          [token, term.leaderId ?? '', hold, ...(typeof args === 'function' ? args() : args)],
         )) as unknown[];
         return Number(answer[0]) === 2 ? 'busy' : answer;
       });
       if (Number(reply[0]) === 0) {
         throw new StaleTokenError(resource, term.token, parseToken(String(reply[1])), String(reply[2]) || undefined);
       }
-      accept();
+      // What is written in a hold was accepted with the hold.
+      if (hold === '') accept();
       return reply;
     });
   }

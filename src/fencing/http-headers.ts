@@ -1,0 +1,77 @@
+import { InvalidTokenError } from '../errors.js';
+import { formatToken, parseToken, type Token } from '../token.js';
+import { InvalidResourceError } from './errors.js';
+import { checkResource, type FencedTerm } from './guard.js';
+
+/** The token, as decimal digits. */
+export const TOKEN_HEADER = 'fencing-token';
+/** The resource's name, percent-encoded as by `encodeURIComponent`: a header can't carry every name. */
+export const RESOURCE_HEADER = 'fencing-resource';
+/** Who presents the token, percent-encoded. Optional: for people who read refusals. */
+export const HOLDER_HEADER = 'fencing-holder';
+
+/** The headers that present a term, for one request or one message: asserts the term, so take them anew for each. */
+export function fencingHeaders(term: FencedTerm, resource: string): Record<string, string> {
+  term.assert();
+  const headers: Record<string, string> = {
+    [TOKEN_HEADER]: formatToken(term.token),
+    [RESOURCE_HEADER]: encodeURIComponent(checkResource(resource)),
+  };
+  if (term.leaderId !== undefined) headers[HOLDER_HEADER] = encodeURIComponent(wellFormed(term.leaderId));
+  return headers;
+}
+
+/** A header as brokers and servers give it: text, bytes, or absent. */
+export type HeaderValue = string | Uint8Array | readonly string[] | undefined | null;
+
+/** What was presented; `undefined` for what was absent. */
+export interface Presented {
+  readonly token: Token | undefined;
+  readonly resource: string | undefined;
+  readonly holder: string | undefined;
+}
+
+/**
+ * Reads the headers.
+ *
+ * @throws {InvalidTokenError} the token is there and isn't one, or is there twice
+ * @throws {InvalidResourceError} the resource's name can't be one
+ */
+export function readFencing(header: (name: string) => HeaderValue): Presented {
+  const token = text(header(TOKEN_HEADER));
+  const resource = text(header(RESOURCE_HEADER));
+  const holder = text(header(HOLDER_HEADER));
+  return {
+    token: token === undefined ? undefined : parseToken(token),
+    resource: resource === undefined ? undefined : checkResource(decode(resource)),
+    holder: holder === undefined ? undefined : lenient(holder),
+  };
+}
+
+function text(value: HeaderValue): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (value.length === 1) return value[0];
+  throw new InvalidTokenError(value.join(', '));
+}
+
+function decode(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw new InvalidResourceError(`${RESOURCE_HEADER} must be percent-encoded UTF-8`);
+  }
+}
+
+function lenient(value: string): string {
+  try {
+    return decodeURIComponent(value).slice(0, 256);
+  } catch {
+    return value.slice(0, 256);
+  }
+}
+
+function wellFormed(value: string): string {
+  return Buffer.from(value).toString('utf8');
+}

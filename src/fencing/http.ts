@@ -1,0 +1,213 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { InvalidTokenError } from '../errors.js';
+import { FenceTimeoutError, InvalidResourceError } from './errors.js';
+import { type FencedTerm, type FencingObserver, type Guard, presenter, tell } from './guard.js';
+import { type Presented, RESOURCE_HEADER, readFencing, TOKEN_HEADER } from './http-headers.js';
+import { type Problem, problemOf, sendProblem } from './http-problem.js';
+
+export { type FencedFetchOptions, fencedFetch } from './http-client.js';
+export { fencingHeaders, HOLDER_HEADER, RESOURCE_HEADER, TOKEN_HEADER } from './http-headers.js';
+export { PROBLEM_TYPES } from './http-problem.js';
+
+export interface FencingOptions<Context> {
+  /** Where the highest tokens are kept, and who holds them. */
+  guard: Guard<Context>;
+  /**
+   * Which resource a request writes to. Then a `Fencing-Resource` header may be absent, and is refused (400) when it names another. Without
+   * this the header decides: only where the handler writes to nothing but what the header names.
+   */
+  resource?: (request: IncomingMessage) => string;
+  /**
+   * The longest that a request may hold the fence, in milliseconds. Default 10,000. After that it is answered with 503, its signal is
+   * aborted, and newer terms get through.
+   */
+  timeoutMs?: number;
+  /** The longest that a request waits for the holds of older terms, in milliseconds. Default `timeoutMs` + 2,000. Then 503. */
+  waitMs?: number;
+  /** Told of requests that presented nothing. The guard's own observer is told of the others. */
+  observer?: FencingObserver;
+}
+
+/** What a handler finds behind the middleware. */
+export interface FencedRequest<Context> {
+  readonly term: FencedTerm;
+  readonly resource: string;
+  /** What the guard gives to those who hold its fence: the transaction of a PostgresGuard, … */
+  readonly context: Context;
+  /** Aborted when the hold is over before the handler is: timed out, or the client has gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Express middleware (and connect's, and `node:http`'s with a `next` of your own). */
+export interface FencingMiddleware<Context> {
+  (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
+  /** @throws {TypeError} when the request has not come through this middleware. */
+  of(request: IncomingMessage): FencedRequest<Context>;
+}
+
+/**
+ * Lets a request through only with a token that is not lower than the highest accepted one, and holds the fence until the response ends: a handler
+ * that was let through and is slow must not write after a newer term has been served.
+ *
+ * The end of the response is kept back until the guard has let go: when a client reads an answer below 400, what was written under the fence is
+ * committed. With a status of 400 and above it is rolled back, where the guard can.
+ *
+ * Answers by itself, as `application/problem+json`: 409 stale, 428 missing, 400 malformed, 503 held by an older term for too long.
+ */
+export function fencing<Context>(options: FencingOptions<Context>): FencingMiddleware<Context> {
+  const { guard, observer, timeoutMs = 10_000, waitMs } = options;
+  const requests = new WeakMap<IncomingMessage, FencedRequest<Context>>();
+
+  const middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void => {
+    const admitted = admit(request, options);
+    if ('status' in admitted) {
+      if (admitted.status === 428) tell(() => observer?.check?.(admitted.resource ?? 'other', 'missing'));
+      sendProblem(response, admitted);
+      return;
+    }
+    void serve(request, response, next, admitted);
+  };
+
+  async function serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    next: (error?: unknown) => void,
+    { token, resource, holder }: Admitted,
+  ): Promise<void> {
+    const over = new AbortController();
+    const term = presenter(token, { holder, timeoutMs, waitMs, signal: over.signal });
+    const ending = keepEnd(response);
+    let timer: NodeJS.Timeout | undefined;
+    const gone = () => over.abort(new Disconnected());
+    response.once('close', gone);
+    let entered = false;
+    try {
+      await guard.hold(term, resource, async (context) => {
+        entered = true;
+        timer = setTimeout(() => over.abort(new HoldTimedOut()), timeoutMs);
+        requests.set(request, { term, resource, context, signal: over.signal });
+        next();
+        await ending.asked(over.signal);
+        if (response.statusCode >= 400) throw new RolledBack();
+      });
+      ending.send();
+    } catch (error) {
+      over.abort(error);
+      if (error instanceof RolledBack) ending.send();
+      else if (error instanceof Disconnected) ending.restore();
+      else refuse(response, ending, next, entered, error, resource);
+    } finally {
+      clearTimeout(timer);
+      response.removeListener('close', gone);
+    }
+  }
+
+  return Object.assign(middleware, {
+    of(request: IncomingMessage): FencedRequest<Context> {
+      const found = requests.get(request);
+      if (found === undefined) throw new TypeError('this request has not come through the fencing middleware');
+      return found;
+    },
+  });
+}
+
+interface Admitted extends Presented {
+  readonly token: bigint;
+  readonly resource: string;
+}
+
+function admit<Context>(request: IncomingMessage, options: FencingOptions<Context>): Admitted | Problem {
+  const own = options.resource?.(request);
+  try {
+    const { token, resource = own, holder } = readFencing((name) => request.headers[name]);
+    if (own !== undefined && resource !== own) {
+      return {
+        status: 400,
+        kind: 'malformed',
+        detail: `this request writes to ${JSON.stringify(own)}, not to ${JSON.stringify(resource)}`,
+        resource: own,
+      };
+    }
+    if (token === undefined || resource === undefined) {
+      const header = token === undefined ? TOKEN_HEADER : RESOURCE_HEADER;
+      return { status: 428, kind: 'missing', detail: `the header ${header} is needed`, resource };
+    }
+    return { token, resource, holder };
+  } catch (error) {
+    if (error instanceof InvalidTokenError || error instanceof InvalidResourceError) {
+      return { status: 400, kind: 'malformed', detail: error.message, resource: own };
+    }
+    throw error;
+  }
+}
+
+function refuse(
+  response: ServerResponse,
+  ending: KeptEnd,
+  next: (error?: unknown) => void,
+  entered: boolean,
+  error: unknown,
+  resource: string,
+): void {
+  ending.restore();
+  const problem = problemOf(error instanceof HoldTimedOut ? new FenceTimeoutError(resource) : error);
+  if (problem === undefined && !entered) {
+    next(error);
+    return;
+  }
+  // The handler has run: to the application's error handlers this would be a second answer to one request.
+  sendProblem(response, problem ?? { status: 500, kind: 'failed', detail: 'what was written could not be committed' });
+  if (entered) mute(response);
+}
+
+/** A handler that goes on after its time must find a response that takes its words and drops them. */
+function mute(response: ServerResponse): void {
+  const drop = () => response;
+  Object.assign(response, { setHeader: drop, removeHeader: drop, writeHead: drop, write: () => true, end: drop });
+}
+
+/** The response's end, kept back until we know that what it says is true. */
+interface KeptEnd {
+  /** Resolves when the handler has ended its response; rejects with the signal's reason when that aborts first. */
+  asked(signal: AbortSignal): Promise<void>;
+  send(): void;
+  /** Makes `end` what it was. */
+  restore(): void;
+}
+
+function keepEnd(response: ServerResponse): KeptEnd {
+  const end = response.end;
+  let kept: Parameters<ServerResponse['end']> | undefined;
+  let wake: (() => void) | undefined;
+  response.end = ((...args: Parameters<ServerResponse['end']>) => {
+    kept ??= args;
+    wake?.();
+    return response;
+  }) as ServerResponse['end'];
+  const restore = () => {
+    response.end = end;
+  };
+  return {
+    restore,
+    asked: (signal) =>
+      new Promise((resolve, reject) => {
+        const abort = () => reject(signal.reason);
+        wake = () => {
+          signal.removeEventListener('abort', abort);
+          resolve();
+        };
+        if (kept !== undefined) wake();
+        else if (signal.aborted) abort();
+        else signal.addEventListener('abort', abort, { once: true });
+      }),
+    send() {
+      restore();
+      if (!response.destroyed) end.apply(response, kept as Parameters<ServerResponse['end']>);
+    },
+  };
+}
+
+/** The handler answered with an error: what it wrote is not to be kept. */
+class RolledBack extends Error {}
+class Disconnected extends Error {}
+class HoldTimedOut extends Error {}

@@ -1,0 +1,12 @@
+/** The contract of all guards, and what writing a guard of one's own takes. */
+export * from './errors.js';
+export {
+  type Accepted,
+  checkResource,
+  type FencedTerm,
+  type FenceOutcome,
+  type FencingObserver,
+  type Guard,
+  MAX_RESOURCE_BYTES,
+  presenter,
+} from './guard.js';
