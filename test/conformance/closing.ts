@@ -78,22 +78,22 @@ export function closingChecks(check: Check): void {
     const { hand, root } = bench;
     const seat = await bench.seat({ sessionTimeoutMs: 2_000 });
     await seat.session.create(`${root}/e`, NOTHING, 'ephemeral');
-    seat.cut();
-    seat.drop();
+    await seat.cut();
+    await seat.drop();
     await bench.until(seat.session, 'disconnected');
     const pending = refusal(seat.session.stat(root));
     await seat.session.close();
     expect(seat.session.state).toBe('closed');
     expect(['session_closed', 'connection_lost', 'operation_timeout']).toContain((await pending).kind);
     await bench.eventually('its node goes with its time', async () => (await hand.stat(`${root}/e`)) === null);
-    seat.heal();
+    await seat.heal();
   });
 
   check('a session closes while its server is silent', async (bench) => {
     const seat = await bench.seat({ sessionTimeoutMs: 2_000 });
-    seat.cut();
+    await seat.cut();
     await seat.session.close();
     expect(seat.session.state).toBe('closed');
-    seat.heal();
+    await seat.heal();
   });
 }

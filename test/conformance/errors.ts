@@ -86,7 +86,7 @@ export function errorChecks(check: Check): void {
   check('a write whose reply is lost is reported as maybe applied, and was', async (bench) => {
     const { hand, root } = bench;
     const seat = await bench.seat();
-    seat.loseNextReply();
+    await seat.loseNextReply();
     const error = await refusal(seat.session.create(`${root}/n`, NOTHING, 'ephemeral'));
     expect(error).toMatchObject({ operation: 'create', path: `${root}/n`, maybeApplied: true, retriable: true });
     expect(['connection_lost', 'operation_timeout']).toContain(error.kind);

@@ -23,7 +23,7 @@ export function openingChecks(check: Check): void {
   check('the timeout is what the ensemble grants, not what was asked for', async (bench) => {
     const { tickMs } = bench.world;
     const timeoutOf = async (asked: number) => (await bench.seat({ sessionTimeoutMs: asked })).session.timeoutMs;
-    expect(await timeoutOf(1)).toBe(2 * tickMs);
+    expect(await timeoutOf(300)).toBe(2 * tickMs);
     expect(await timeoutOf(5 * tickMs)).toBe(5 * tickMs);
     expect(await timeoutOf(1_000 * tickMs)).toBe(20 * tickMs);
   });
@@ -36,7 +36,7 @@ export function openingChecks(check: Check): void {
 
   check('open rejects with the reason of a signal that is aborted meanwhile', async (bench) => {
     const party = await bench.world.party({});
-    party.cut();
+    await party.cut();
     const controller = new AbortController();
     const opening = party.driver.open(controller.signal);
     const outcome = opening.catch((error: unknown) => error);
@@ -44,7 +44,7 @@ export function openingChecks(check: Check): void {
     const reason = { not: 'even an error' };
     controller.abort(reason);
     expect(await outcome).toBe(reason);
-    party.heal();
+    await party.heal();
     bench.keep(await party.driver.open());
   });
 
@@ -59,8 +59,8 @@ export function openingChecks(check: Check): void {
 
   check('open gives up at the connect deadline', async (bench) => {
     const party = await bench.world.party({ connectTimeoutMs: 700 });
-    party.cut();
+    await party.cut();
     await expect(party.driver.open()).rejects.toBeInstanceOf(ConnectTimeoutError);
-    party.heal();
+    await party.heal();
   });
 }

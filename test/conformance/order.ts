@@ -87,7 +87,7 @@ export function orderChecks(check: Check): void {
   check('operations are sent without waiting for one another', async (bench) => {
     const { hand, root } = bench;
     const seat = await bench.seat();
-    seat.deafen();
+    await seat.deafen();
     let settled = 0;
     const creating = Array.from({ length: 10 }, async (_, i) => {
       await seat.session.create(`${root}/${i}`, NOTHING, 'persistent');
@@ -95,7 +95,7 @@ export function orderChecks(check: Check): void {
     });
     await bench.eventually('all were sent', async () => (await hand.children(root))?.names.length === 10, 3_000);
     expect(settled).toBe(0);
-    seat.heal();
+    await seat.heal();
     await Promise.all(creating);
   });
 

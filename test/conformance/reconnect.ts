@@ -4,11 +4,11 @@ import { type Bench, type Check, changesOf, NOTHING, type Seat, statesOf, text }
 
 /** Breaks the connection, does something while the client is away, and waits until it is back. */
 async function away(bench: Bench, seat: Seat, meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
-  seat.cut();
-  seat.drop();
+  await seat.cut();
+  await seat.drop();
   await bench.until(seat.session, 'disconnected');
   await meanwhile();
-  seat.heal();
+  await seat.heal();
   await bench.until(seat.session, 'connected');
 }
 
@@ -82,9 +82,9 @@ export function reconnectChecks(check: Check): void {
 
   check('a silent server is noticed before the session timeout is over', async (bench) => {
     const seat = await bench.seat({ sessionTimeoutMs: 3_000 });
-    seat.cut();
+    await seat.cut();
     await bench.until(seat.session, 'disconnected', 3_000);
-    seat.heal();
+    await seat.heal();
     await bench.until(seat.session, 'connected');
     expect(seat.session.state).toBe('connected');
   });
@@ -161,7 +161,7 @@ export function reconnectChecks(check: Check): void {
     const seat = await bench.seat();
     const log: string[] = [];
     seat.session.onState((state) => log.push(state));
-    seat.deafen();
+    await seat.deafen();
     const operations = [bench.barrier(seat.session), seat.session.stat(root), seat.session.children(root)];
     for (const operation of operations) {
       operation.then(
@@ -170,8 +170,8 @@ export function reconnectChecks(check: Check): void {
       );
     }
     await bench.world.sleep(200);
-    seat.drop();
-    seat.heal();
+    await seat.drop();
+    await seat.heal();
     await bench.eventually('all settle', () => log.filter((what) => what === 'maybe').length === 3);
     expect(log.slice(0, 4)).toEqual(['disconnected', 'maybe', 'maybe', 'maybe']);
     await bench.until(seat.session, 'connected');
@@ -193,7 +193,7 @@ export function reconnectChecks(check: Check): void {
         expect(found.mzxid).toBeGreaterThanOrEqual(newest);
         newest = found.mzxid;
       }
-      seat.drop();
+      await seat.drop();
       await bench.eventually('it is back', () => states.length >= 2 * i && states.at(-1) === 'connected');
     }
     going = false;

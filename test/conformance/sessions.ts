@@ -8,11 +8,11 @@ export function sessionChecks(check: Check): void {
     const seat = await bench.seat({ sessionTimeoutMs: 2_000 });
     const states = statesOf(seat.session);
     await seat.session.create(`${root}/e`, NOTHING, 'ephemeral');
-    seat.cut();
+    await seat.cut();
     const pending = refusal(bench.barrier(seat.session));
     await bench.eventually('its node is gone', async () => (await hand.stat(`${root}/e`)) === null);
     expect(seat.session.state, 'nobody has told it yet').not.toBe('expired');
-    seat.heal();
+    await seat.heal();
     await bench.until(seat.session, 'expired');
     expect(states).toEqual(['disconnected', 'expired']);
     const { kind, maybeApplied } = await pending;

@@ -15,13 +15,13 @@ export async function simulatedWorld(seed: number): Promise<ConformanceWorld> {
       const client = world.process({ name: `party-${parties}`, sessionTimeoutMs, connectTimeoutMs });
       return {
         driver: client.driver,
-        cut: () => world.cutClient(client),
-        deafen: () => {
+        cut: async () => world.cutClient(client),
+        deafen: async () => {
           for (const server of world.servers) world.cutOneWay(server, client);
         },
-        heal: () => world.healClient(client),
-        drop: () => client.dropConnection(),
-        loseNextReply: () => client.loseNextReply(),
+        heal: async () => world.healClient(client),
+        drop: async () => client.dropConnection(),
+        loseNextReply: async () => client.loseNextReply(),
       };
     },
     closeSession: async (session) => {

@@ -7,19 +7,19 @@ export interface PartyOptions {
   readonly connectTimeoutMs?: number;
 }
 
-/** One client of the ensemble, with a network of its own that can be harmed. It knows every server. */
+/** One client of the ensemble, with a network of its own that can be harmed: done when the promise resolves. It knows every server. */
 export interface Party {
   readonly driver: Driver;
   /** Nothing passes, either way, and nobody hangs up: what is sent waits. */
-  cut(): void;
+  cut(): Promise<void>;
   /** What the servers send waits; they still hear the client. */
-  deafen(): void;
+  deafen(): Promise<void>;
   /** Ends either. */
-  heal(): void;
+  heal(): Promise<void>;
   /** Breaks the connection; nothing keeps the client from coming back at once. */
-  drop(): void;
+  drop(): Promise<void>;
   /** The next reply is lost, and the connection with it. */
-  loseNextReply(): void;
+  loseNextReply(): Promise<void>;
 }
 
 /** An ensemble of three servers, and what the suite needs to do to it: the same for a real one and a simulated one. */

@@ -1,0 +1,54 @@
+import { startEnsemble } from '../../deploy/local/index.js';
+import type { Driver } from '../../src/election/port.js';
+import type { ServerAddress } from '../../src/zookeeper/servers.js';
+import { closeAsOtherHolder } from './other-holder.js';
+import { Proxies } from './proxies.js';
+import type { ConformanceWorld, Party, PartyOptions } from './world.js';
+
+export type MakeDriver = (options: {
+  readonly servers: readonly ServerAddress[];
+  readonly sessionTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+}) => Promise<Driver>;
+
+const TICK_MS = 500;
+
+/** The suite's world on three real servers; each client reaches them by proxies of its own. */
+export async function realWorld(makeDriver: MakeDriver): Promise<ConformanceWorld> {
+  const ensemble = await startEnsemble({ size: 3, tickTime: TICK_MS, fsync: false });
+  const targets = ensemble.servers.map(({ host, clientPort }) => ({ host, port: clientPort }));
+  const proxies = new Proxies();
+  let parties = 0;
+
+  const party = async ({ sessionTimeoutMs = 6_000, connectTimeoutMs = 15_000 }: PartyOptions): Promise<Party> => {
+    const me = parties++;
+    const ports = await proxies.order(me, { act: 'start', targets });
+    const servers = ports.map((port) => ({ host: '127.0.0.1', port }));
+    const order = async (act: Parameters<Proxies['order']>[1]) => {
+      await proxies.order(me, act);
+    };
+    return {
+      driver: await makeDriver({ servers, sessionTimeoutMs, connectTimeoutMs }),
+      cut: () => order({ act: 'hold', what: 'all' }),
+      deafen: () => order({ act: 'hold', what: 'replies' }),
+      heal: () => order({ act: 'hold', what: 'nothing' }),
+      drop: () => order({ act: 'drop' }),
+      loseNextReply: () => order({ act: 'loseNextReply' }),
+    };
+  };
+
+  return {
+    tickMs: TICK_MS,
+    drive: (body) => body(),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    party,
+    closeSession: async ({ id }) => {
+      const [server] = ensemble.servers;
+      if (server !== undefined) await closeAsOtherHolder(server.host, server.clientPort, id);
+    },
+    close: async () => {
+      await proxies.close();
+      await ensemble.close();
+    },
+  };
+}
