@@ -79,12 +79,12 @@ export type FenceOutcome = 'accepted' | 'stale' | 'regressed' | 'missing';
 export interface FencingObserver {
   /** Once for each check that came to a verdict. */
   check?(resource: string, outcome: FenceOutcome): void;
-  /** A task was asked for again: its effect was `suppressed`, or part of it was `executed` again. */
-  duplicate?(task: string, outcome: 'executed' | 'suppressed'): void;
-  /** When the task last succeeded, in milliseconds since 1970; 0 for one that never has. */
-  lastSuccess?(task: string, atMs: number): void;
-  /** A scheduled task gave up on a period after its last attempt. */
-  failed?(task: string, error: unknown): void;
+  /** A task was asked for again: its effect was `suppressed`, or it had been left unfinished and part of it may be `executed` again. */
+  duplicate?(outcome: 'executed' | 'suppressed', key: string): void;
+  /** When a scheduled job last succeeded, in milliseconds since 1970; 0 for one that never has. Told at the start of a term too. */
+  lastSuccess?(job: string, atMs: number): void;
+  /** An attempt at one period of a scheduled job failed; `final` when there will be no other. */
+  failed?(job: string, error: unknown, final: boolean): void;
 }
 
 /** The longest name of a resource, in bytes of UTF-8. */

@@ -13,7 +13,7 @@ export const MALFORMED = 'TN400';
 
 /** One part of the schema: what `migrate()` installs, and how it knows that it is there. */
 export interface SchemaPart {
-  readonly name: 'fence' | 'task';
+  readonly name: 'fence' | 'tasks';
   readonly version: number;
   readonly sql: (schema: string) => string;
 }
