@@ -1,4 +1,5 @@
 /** The settlement demo: `npx tsx examples/settlement/demo.ts --help`. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MissingToolError, WaitTimeoutError, waitFor } from '../../deploy/local/index.js';
 import { readBooks } from './books.js';
 import { type Evidence, findings } from './checks.js';
@@ -12,6 +13,10 @@ import { Timeline } from './timeline.js';
 
 const narrator = new Narrator(process.stdout);
 
+let stage: Stage | undefined;
+
+let interrupted = false;
+
 /** What Ctrl-C exits with: 130, or the verdict once that has been given. */
 let interruptedCode = 130;
 
@@ -21,7 +26,7 @@ async function perform(options: DemoOptions): Promise<number> {
   try {
     narrator.act('Three ZooKeeper servers, PostgreSQL and three workers are started');
     const pace = options.fast ? FAST : NORMAL;
-    const stage = await setStage(directory, pace, chronicle, (line) => narrator.say(line));
+    stage = await setStage(directory, pace, chronicle, (line) => narrator.say(line));
     narrator.status(() => {
       const { leading, batches, refusals } = chronicle;
       const leader = leading === undefined ? 'nobody leads' : `${leading.worker} leads term ${leading.term}`;
@@ -37,6 +42,8 @@ async function perform(options: DemoOptions): Promise<number> {
     await stage.close();
     return holds ? 0 : 1;
   } catch (error) {
+    // What fails while everything is being taken down is no news.
+    if (interrupted) await forever();
     if (error instanceof MissingToolError) {
       narrator.print(error.message);
       return 1;
@@ -98,7 +105,23 @@ async function linger({ ensemble, postgres, payments, directory }: Stage): Promi
   narrator.print(`zookeeper  ${ensemble.connectString}`);
   narrator.print(`postgres   ${postgres.url}`);
   narrator.print(`logs       ${directory}`);
-  await new Promise(() => {});
+  await forever();
+}
+
+const forever = (): Promise<never> => new Promise(() => {});
+
+/**
+ * Not at once: tsx, when a signal reaches us both, kills a child that is too busy to tell it so. Before the stage is set the exit
+ * hooks alone end what has been started.
+ */
+async function interrupt(): Promise<void> {
+  if (interrupted) return;
+  interrupted = true;
+  narrator.close();
+  await sleep(50);
+  setTimeout(() => process.exit(interruptedCode), 5_000);
+  await stage?.close().catch(() => {});
+  process.exit(interruptedCode);
 }
 
 async function main(): Promise<number> {
@@ -113,12 +136,7 @@ async function main(): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      narrator.close();
-      process.exit(interruptedCode);
-    });
-  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void interrupt());
   return perform(options);
 }
 

@@ -43,4 +43,4 @@ export interface Pace {
 }
 
 export const NORMAL: Pace = { tickTimeMs: 2_000, sessionTimeoutMs: 4_000, calmBatches: 4, outageMs: 4_000 };
-export const FAST: Pace = { tickTimeMs: 500, sessionTimeoutMs: 2_000, calmBatches: 1, outageMs: 1_200 };
+export const FAST: Pace = { tickTimeMs: 500, sessionTimeoutMs: 2_000, calmBatches: 2, outageMs: 1_500 };
