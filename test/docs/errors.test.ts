@@ -20,8 +20,7 @@ function row(name: string, width: number): string[] {
 }
 
 const classes = [...Object.entries(errors), ...Object.entries(fencingErrors)].filter(
-  (entry): entry is [string, ErrorClass] =>
-    typeof entry[1] === 'function' && entry[1].prototype instanceof TenureError,
+  (entry): entry is [string, ErrorClass] => typeof entry[1] === 'function' && entry[1].prototype instanceof TenureError,
 );
 
 /** All of them: the compiler sees to that. */
