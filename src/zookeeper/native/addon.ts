@@ -22,6 +22,8 @@ export interface InitOptions {
   debug_level: number;
   host_order_deterministic: boolean;
   response_counter_limit: number;
+  client_id?: string;
+  client_password?: string;
 }
 
 /**

@@ -2,7 +2,9 @@ import { CoordinatorError, type CoordinatorErrorKind } from '../../errors.js';
 
 /** The return codes with a meaning of their own to the adapter. */
 export const OK = 0;
+export const CONNECTION_LOSS = -4;
 export const NO_NODE = -101;
+export const NO_AUTH = -102;
 export const INVALID_STATE = -9;
 export const CLOSING = -116;
 export const SESSION_EXPIRED = -112;
@@ -13,11 +15,11 @@ export const NOT_CONNECTED = 0;
 export const CONNECTED = 3;
 
 const KINDS: ReadonlyMap<number, CoordinatorErrorKind> = new Map([
-  [-4, 'connection_lost'],
+  [CONNECTION_LOSS, 'connection_lost'],
   [-7, 'operation_timeout'],
   [-8, 'invalid_argument'],
-  [-101, 'no_node'],
-  [-102, 'no_auth'],
+  [NO_NODE, 'no_node'],
+  [NO_AUTH, 'no_auth'],
   [-103, 'bad_version'],
   [-108, 'no_children_for_ephemerals'],
   [-110, 'node_exists'],

@@ -9,9 +9,6 @@ import { Relocation } from './relocation.js';
 import { reachable } from './routes.js';
 import { NativeSession } from './session.js';
 
-/** Pause before the next attempt when an attempt failed at once. */
-const RETRY_MS = 200;
-
 /**
  * Opens a session: resolves the names, connects, presents the credentials. Ends what it has begun when it fails.
  *
@@ -52,45 +49,35 @@ export async function openSession(
   }
 }
 
-/** A session that is connected. Makes a new client for as long as first attempts fail at once, each time with the next address in front. */
 async function connect(
   create: HandleFactory,
   addresses: readonly ServerAddress[],
   options: NativeDriverOptions,
   stop: AbortSignal,
 ): Promise<NativeSession> {
-  for (let turn = 0; ; turn += 1) {
-    stop.throwIfAborted();
-    const first = turn % addresses.length;
-    const rotated = [...addresses.slice(first), ...addresses.slice(0, first)];
-    const session = new NativeSession(create);
-    try {
-      if (start(session, rotated, options)) {
-        await untilConnected(session, stop);
-        return session;
-      }
-      await session.close();
-      await sleep(RETRY_MS, stop);
-    } catch (error) {
-      await session.close();
-      throw error;
-    }
+  const session = new NativeSession(create, options.auth ?? []);
+  try {
+    start(session, addresses, options);
+    await untilConnected(session, stop);
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
   }
 }
 
 let inspected = false;
 
 /** Starts the session, and has a look at the first socket of the process that the addon opens. */
-function start(session: NativeSession, addresses: readonly ServerAddress[], options: NativeDriverOptions): boolean {
-  if (inspected) return session.start(addresses, options.sessionTimeoutMs);
+function start(session: NativeSession, addresses: readonly ServerAddress[], options: NativeDriverOptions): void {
+  if (inspected) {
+    session.start(addresses, options.sessionTimeoutMs);
+    return;
+  }
   inspected = true;
-  let started = false;
-  const inherited = leavesInheritedSocket(() => {
-    started = session.start(addresses, options.sessionTimeoutMs);
-  });
+  const inherited = leavesInheritedSocket(() => session.start(addresses, options.sessionTimeoutMs));
   const warn = options.onWarning ?? ((message) => process.emitWarning(message, { code: 'TENURE_INHERITED_SOCKETS' }));
   if (inherited) warn(INHERITED_SOCKETS_WARNING);
-  return started;
 }
 
 /** Rejects with the signal's reason, or when the session ends instead. */
@@ -146,8 +133,4 @@ function orStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T> {
     stop.addEventListener('abort', abort, { once: true });
     promise.then(resolve, reject).finally(() => stop.removeEventListener('abort', abort));
   });
-}
-
-function sleep(ms: number, stop: AbortSignal): Promise<void> {
-  return orStop(new Promise((resolve) => setTimeout(resolve, ms)), stop);
 }

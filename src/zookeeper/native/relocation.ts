@@ -6,17 +6,15 @@ import type { NativeSession } from './session.js';
 const INTERVAL_MS = 2000;
 
 /**
- * Gives a session up when its servers have moved: disconnected for at least T, while their names lead to an address that
- * the C client doesn't have. It can't be given new ones (its `set_servers` closes the socket under libuv's hands, and the
- * process aborts), and it would try the old ones for ever. The ensemble, if it runs, has expired the session by then; if
- * it doesn't, it will, as nobody keeps it alive. Whoever opens the next session gets the new addresses.
+ * Follows servers that move: while the session is disconnected, their names are looked up, and when one leads to an
+ * address that the C client doesn't have, the session goes on through a new client with the new addresses. The old one
+ * can't be given them: its `set_servers` closes the socket under libuv's hands, and the process aborts.
  */
 export class Relocation {
   readonly #session: NativeSession;
-  readonly #known: ReadonlySet<string>;
+  #known: ReadonlySet<string>;
   readonly #resolve: () => Promise<readonly ServerAddress[]>;
   #timer: NodeJS.Timeout | undefined;
-  #since = 0;
   #looking = false;
 
   constructor(
@@ -25,7 +23,7 @@ export class Relocation {
     resolve: () => Promise<readonly ServerAddress[]>,
   ) {
     this.#session = session;
-    this.#known = new Set(known.map(formatServer));
+    this.#known = keys(known);
     this.#resolve = resolve;
   }
 
@@ -45,7 +43,6 @@ export class Relocation {
   #stateChanged(): void {
     clearTimeout(this.#timer);
     if (this.#session.state !== 'disconnected') return;
-    this.#since = performance.now();
     if (!this.#looking) void this.#look();
   }
 
@@ -55,9 +52,15 @@ export class Relocation {
     const addresses = await this.#resolve().catch(() => []);
     this.#looking = false;
     if (this.#session.state !== 'disconnected') return;
-    const moved = addresses.some((address) => !this.#known.has(formatServer(address)));
-    const waitMs = this.#since + this.#session.timeoutMs - performance.now();
-    if (moved && waitMs <= 0) this.#session.abandon();
-    else this.#timer = setTimeout(() => void this.#look(), moved ? Math.min(waitMs, INTERVAL_MS) : INTERVAL_MS);
+    const found = keys(addresses);
+    if ([...found].some((key) => !this.#known.has(key))) {
+      this.#known = found;
+      this.#session.move(addresses);
+    }
+    this.#timer = setTimeout(() => void this.#look(), INTERVAL_MS);
   }
+}
+
+function keys(addresses: readonly ServerAddress[]): ReadonlySet<string> {
+  return new Set(addresses.map(formatServer));
 }

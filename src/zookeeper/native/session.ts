@@ -4,52 +4,71 @@ import type { Cancel } from '../../lease/clock.js';
 import { checkPath } from '../path.js';
 import type { ServerAddress } from '../servers.js';
 import type { Handle, HandleFactory, RawStat, Reply } from './addon.js';
-import { AUTH_FAILED, CLOSING, errorFromCode, INVALID_STATE, NO_NODE, OK } from './codes.js';
-import { Connection, deliver } from './connection.js';
+import { AUTH_FAILED, CLOSING, errorFromCode, NO_NODE, OK } from './codes.js';
+import { deliver } from './connection.js';
 import { checkData, checkVersion } from './limits.js';
+import { Link } from './link.js';
 import { Listeners } from './listeners.js';
+import type { Credential } from './options.js';
 import { sessionId, statFrom } from './stat.js';
+import { Watches } from './watches.js';
 
 const FLAGS: Readonly<Record<CreateMode, number>> = { persistent: 0, ephemeral: 1, ephemeral_sequential: 3 };
 
 /** How long `close()` waits for a lost connection to come back, so that the session can be ended and not merely left. */
 const CLOSE_WAIT_MS = 1000;
 
-/** An operation whose native callback is still awaited. */
-interface Pending {
-  readonly operation: string;
-  readonly path: string;
-  readonly reject: (error: CoordinatorError) => void;
-}
-
 /**
- * A session over the C client. It keeps its own account of the operations under way, as the addon calls back for none of
- * them after its end, and its own state, as the C client's is wrong for up to 2/3 T after a stall.
+ * A session over the C client. It keeps its own state, as the C client's is wrong for up to 2/3 T after a stall.
  */
 export class NativeSession implements Session {
-  readonly #connection: Connection;
-  readonly #pending = new Set<Pending>();
+  readonly #link: Link;
   readonly #onState = new Listeners<'state', SessionState>();
   readonly #onNode = new Listeners<string, NodeChange>();
+  readonly #watches = new Watches();
   #id = '';
+  #password = '';
   #timeoutMs = 0;
   #connected = false;
   #final: 'expired' | 'closed' | null = null;
   #endCode: number | null = null;
   #closing: Promise<void> | null = null;
+  #wake: () => void = () => {};
 
-  constructor(create: HandleFactory) {
-    this.#connection = new Connection(create, {
-      connected: (clientId, timeoutMs) => this.#connectedAs(clientId, timeoutMs),
-      disconnected: () => this.#disconnected(),
-      ended: (code) => this.#ended(code),
-      node: (path, change) => this.#onNode.notify(path, change),
+  constructor(create: HandleFactory, credentials: readonly Credential[]) {
+    this.#link = new Link(create, credentials, {
+      connected: ({ id, password }, timeoutMs) => {
+        this.#id = sessionId(id);
+        this.#password = password.toLowerCase();
+        this.#timeoutMs = timeoutMs;
+        this.#setConnected(true);
+        this.#wake();
+      },
+      disconnected: () => this.#setConnected(false),
+      ended: (code) => {
+        this.#endCode = code;
+        this.#finish('expired');
+        this.#wake();
+      },
+      node: (path, change) => {
+        this.#watches.fired(path, change);
+        this.#onNode.notify(path, change);
+      },
+      // Each may have missed its change: all fire, so that their listeners look again.
+      watchesLost: () => {
+        for (const [path, change] of this.#watches.clear()) deliver(() => this.#onNode.notify(path, change));
+      },
     });
   }
 
-  /** See {@link Connection.start}. */
-  start(addresses: readonly ServerAddress[], sessionTimeoutMs: number): boolean {
-    return this.#connection.start(addresses, sessionTimeoutMs);
+  /** See {@link Link.start}. */
+  start(addresses: readonly ServerAddress[], sessionTimeoutMs: number): void {
+    this.#link.start(addresses, sessionTimeoutMs);
+  }
+
+  /** See {@link Link.move}. */
+  move(addresses: readonly ServerAddress[]): void {
+    if (this.#final === null && !this.#connected) this.#link.move(addresses);
   }
 
   get id(): string {
@@ -67,7 +86,7 @@ export class NativeSession implements Session {
 
   /** The session's password as 32 hex digits: with the id, all that another process needs to end the session. */
   get password(): string {
-    return this.#connection.handle.client_password.toLowerCase();
+    return this.#password;
   }
 
   /** Whether the ensemble ended the session by refusing our credentials. */
@@ -127,6 +146,7 @@ export class NativeSession implements Session {
     return this.#look(
       'read',
       path,
+      (found) => watch && found && this.#watches.left(path, 'changed'),
       (handle, reply: Reply<[RawStat, Buffer | null]>) => handle.a_get(path, watch, reply),
       (stat, data) => ({ data: data ?? new Uint8Array(), stat: statFrom(stat, 'read', path) }),
     );
@@ -136,6 +156,7 @@ export class NativeSession implements Session {
     return this.#look(
       'stat',
       path,
+      () => watch && this.#watches.left(path, 'changed'),
       (handle, reply: Reply<[RawStat]>) => handle.a_exists(path, watch, reply),
       (stat) => statFrom(stat, 'stat', path),
     );
@@ -145,6 +166,7 @@ export class NativeSession implements Session {
     return this.#look(
       'children',
       path,
+      (found) => watch && found && this.#watches.left(path, 'children'),
       (handle, reply: Reply<[string[] | null, RawStat]>) => handle.a_get_children2(path, watch, reply),
       (names, stat) => ({ names: names ?? [], stat: statFrom(stat, 'children', path) }),
     );
@@ -181,21 +203,14 @@ export class NativeSession implements Session {
     return this.#closing;
   }
 
-  /** Takes the session for expired, though the ensemble hasn't said so, as it can't be reached any more. */
-  abandon(): void {
-    // Connected by now, unknown to us yet: closing would end a session that is well.
-    if (this.#final !== null || this.#connected || this.#connection.connected) return;
-    this.#connection.close();
-    this.#finish('expired');
-    this.#wake();
-  }
-
   async #close(waitMs: number): Promise<void> {
     // Also leads out of a native callback of the caller's own, from where closing would abort the process.
     await new Promise<void>(deliver);
     if (!this.#connected && this.#final === null && waitMs > 0) await this.#reconnected(waitMs);
-    this.#connection.close();
+    this.#link.close();
     if (this.#final === null) this.#finish('closed');
+    // Behind all operations that have been settled by the end.
+    await new Promise<void>(deliver);
     this.#onState.clear();
     this.#onNode.clear();
   }
@@ -209,39 +224,16 @@ export class NativeSession implements Session {
       };
     });
   }
-  #wake: () => void = () => {};
-
-  #connectedAs(clientId: string, timeoutMs: number): void {
-    if (this.#final !== null) return;
-    this.#id = sessionId(clientId);
-    this.#timeoutMs = timeoutMs;
-    this.#setConnected(true);
-    this.#wake();
-  }
-
-  #disconnected(): void {
-    if (this.#final === null) this.#setConnected(false);
-  }
-
   #setConnected(connected: boolean): void {
     if (this.#connected === connected) return;
     this.#connected = connected;
     if (this.#closing === null) this.#onState.notify('state', this.state);
   }
 
-  #ended(code: number): void {
-    if (this.#final !== null) return;
-    this.#endCode = code;
-    this.#finish('expired');
-    this.#wake();
-  }
-
-  /** The end: the state first, then every operation that the addon has forgotten. */
   #finish(final: 'expired' | 'closed'): void {
     this.#final = final;
+    this.#connected = false;
     this.#onState.notify('state', final);
-    for (const { operation, path, reject } of this.#pending) reject(this.#endedError(operation, path));
-    this.#pending.clear();
   }
 
   #endedError(operation: string, path: string): CoordinatorError {
@@ -254,6 +246,7 @@ export class NativeSession implements Session {
   #look<A extends unknown[], T>(
     operation: string,
     path: string,
+    leaveWatch: (found: boolean) => void,
     send: (handle: Handle, reply: Reply<A>) => number,
     convert: (...results: A) => T,
   ): Promise<T | null> {
@@ -261,7 +254,7 @@ export class NativeSession implements Session {
       checkPath(operation, path);
       return send(handle, reply);
     };
-    return this.#run<A, T | null>(operation, path, checked, convert, true);
+    return this.#run<A, T | null>(operation, path, checked, convert, leaveWatch);
   }
 
   /** Sends one operation, at once. Whatever `send` or `convert` throws is the operation's rejection. */
@@ -270,22 +263,23 @@ export class NativeSession implements Session {
     path: string,
     send: (handle: Handle, reply: Reply<A>) => number,
     convert: (...results: A) => T,
-    nullable = false,
+    look: ((found: boolean) => void) | null = null,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#closing !== null || this.#final !== null) throw this.#endedError(operation, path);
-      const pending: Pending = { operation, path, reject };
-      const settle = (rc: number, results: A): void => {
-        // "Closing" is the addon clearing up: the event that says why is right behind, and settles what is pending.
-        if (rc === CLOSING || !this.#pending.delete(pending)) return;
-        if (rc === OK) resolve(attempt(() => convert(...results)));
-        else if (rc === NO_NODE && nullable) resolve(null as T);
-        else reject(errorFromCode(rc, operation, path));
-      };
-      const queued = send(this.#connection.handle, (rc, _text, ...results) => deliver(() => settle(rc, results)));
-      // Unless it was queued the callback never comes. In an invalid state the client has ended, and the event that says so is under way.
-      if (queued === OK || queued === INVALID_STATE) this.#pending.add(pending);
-      else reject(errorFromCode(queued, operation, path));
+      this.#link.call(send, (code, results) => {
+        if (code === OK && results !== null) {
+          look?.(true);
+          resolve(attempt(() => convert(...results)));
+        } else if (code === NO_NODE && look !== null) {
+          look(false);
+          resolve(null as T);
+        } else if (code === CLOSING || this.#final !== null) {
+          reject(this.#endedError(operation, path));
+        } else {
+          reject(errorFromCode(code, operation, path));
+        }
+      });
     });
   }
 }

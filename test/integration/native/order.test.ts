@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble } from '../../../deploy/local/index.js';
 import type { NativeSession } from '../../../src/zookeeper/native/session.js';
-import { bytes, closeAll, endSession, freshPath, open } from './support.js';
+import { Relay } from './relay.js';
+import { bytes, closeAll, endSession, freshPath, nextState, open } from './support.js';
 
 let ensemble: Ensemble;
 let session: NativeSession;
@@ -47,6 +48,25 @@ describe('replies', () => {
     const log: number[] = [];
     await Promise.all(Array.from({ length: 1000 }, (_, i) => session.stat('/').then(() => log.push(i))));
     expect(log).toEqual(Array.from({ length: 1000 }, (_, i) => i));
+  });
+});
+
+describe('a lost connection', () => {
+  it('fails the operations under way one by one, each with its reactions before the next', async () => {
+    // The addon reports all of them, and the loss, in one go.
+    const relay = await Relay.listen({ port: 0, targetPort: ensemble.servers[0]?.clientPort ?? 0 });
+    const guest = await open(`127.0.0.1:${relay.port}`);
+    const log: string[] = [];
+    const expected = Array.from({ length: 20 }, (_, i) => `failed ${i}`);
+    guest.onState((state) => void reactions(log, state));
+    relay.drop();
+    await Promise.all(expected.map((entry) => guest.stat('/').catch(() => reactions(log, entry))));
+    await nextState(guest, 'connected');
+    await guest.stat('/');
+    expect(log.filter((entry) => entry.startsWith('failed'))).toEqual(expected);
+    expect(log.filter((entry) => !entry.startsWith('failed'))).toEqual(['disconnected', 'connected']);
+    await relay.close();
+    await guest.close();
   });
 });
 
