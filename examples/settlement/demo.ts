@@ -45,7 +45,7 @@ async function perform(options: DemoOptions): Promise<number> {
     // What fails while everything is being taken down is no news.
     if (interrupted) await forever();
     if (error instanceof MissingToolError) {
-      narrator.print(error.message);
+      process.stderr.write(`${error.message}\n`);
       return 1;
     }
     narrator.say(error instanceof WaitTimeoutError ? error.message : String((error as Error).stack), 'red');
