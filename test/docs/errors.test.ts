@@ -19,8 +19,12 @@ function row(name: string, width: number): string[] {
   return (rows[0] ?? []).map((cell) => cell.trim().replaceAll('`', ''));
 }
 
-const classes = [...Object.entries(errors), ...Object.entries(fencingErrors)].filter(
-  (entry): entry is [string, ErrorClass] => typeof entry[1] === 'function' && entry[1].prototype instanceof TenureError,
+function isErrorClass(value: unknown): value is ErrorClass {
+  return typeof value === 'function' && value.prototype instanceof TenureError;
+}
+
+const classes = Object.entries<unknown>({ ...errors, ...fencingErrors }).filter(
+  (entry): entry is [string, ErrorClass] => isErrorClass(entry[1]),
 );
 
 /** All of them: the compiler sees to that. */
