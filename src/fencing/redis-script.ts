@@ -71,13 +71,21 @@ export function script(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Runs commands that come as: how many, then for each how many words, then the words. Returns their replies. */
+/**
+ * Runs commands that come as: how many, then for each how many words, how many of them are keys, at which places, and the words. Keys are taken
+ * from KEYS and not from the words: a client may have put a prefix before them. Returns the replies.
+ */
 export const COMMANDS = guarded(`
-local replies, at = {}, 2
+local replies, at, next_key = {}, 2, 1
 for i = 1, tonumber(ARGV[1]) do
-  local count = tonumber(ARGV[at])
-  replies[i] = redis.call(unpack(ARGV, at + 1, at + count))
-  at = at + 1 + count
+  local count, keys = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+  local words = {unpack(ARGV, at + 2 + keys, at + 1 + keys + count)}
+  for k = 1, keys do
+    words[tonumber(ARGV[at + 1 + k])] = KEYS[next_key]
+    next_key = next_key + 1
+  end
+  replies[i] = redis.call(unpack(words))
+  at = at + 2 + keys + count
 end
 return replies
 `);

@@ -145,14 +145,15 @@ export class RedisGuard implements Guard<RedisHold> {
   ): Promise<unknown[]> {
     const keys: string[] = [];
     const args: RedisArgument[] = [commands.length];
-    for (const [name, ...rest] of commands) {
-      args.push(rest.length + 1, name);
-      for (const [index, argument] of rest.entries()) {
-        const isKey = argument instanceof RedisKey;
-        const word = isKey ? argument.name : argument;
-        if (isKey || index === 0) keys.push(String(word));
-        args.push(word);
+    for (const words of commands) {
+      const places: number[] = [];
+      for (const [index, word] of words.entries()) {
+        if (!(word instanceof RedisKey) && index !== 1) continue;
+        places.push(index + 1);
+        keys.push(word instanceof RedisKey ? word.name : String(word));
       }
+      args.push(words.length, places.length, ...places);
+      for (const word of words) args.push(word instanceof RedisKey ? '' : word);
     }
     const reply = await this.#guarded(COMMANDS, term, resource, keys, args, hold);
     return (reply[1] ?? []) as unknown[];

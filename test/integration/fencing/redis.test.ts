@@ -1,0 +1,167 @@
+import { Redis as IoRedis } from 'ioredis';
+import { createCluster } from 'redis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Redis, startRedis, waitFor } from '../../../deploy/local/index.js';
+import { FenceReleasedError } from '../../../src/fencing/index.js';
+import { key, redisGuard } from '../../../src/fencing/redis.js';
+import { fakeTerm } from '../../conformance/terms.js';
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('one server', () => {
+  let server: Redis;
+  let client: IoRedis;
+  beforeAll(async () => {
+    server = await startRedis();
+    client = new IoRedis(server.port, '127.0.0.1');
+  });
+  afterAll(async () => {
+    client?.disconnect();
+    await server?.close();
+  });
+
+  test('commands of a write run together, and return their replies', async () => {
+    const guard = redisGuard(client);
+    const replies = await guard.write(fakeTerm(1n), 'r', [
+      ['SET', 'a', 'ü'],
+      ['INCRBY', 'n', 5],
+      ['GET', 'none'],
+      ['HSET', 'h', 'f', Buffer.from('bytes')],
+      ['RENAME', 'a', key('b')],
+      ['HGETALL', 'h'],
+    ]);
+    expect(replies).toEqual(['OK', 5, null, 1, 'OK', ['f', 'bytes']]);
+    expect(await client.get('b')).toBe('ü');
+    expect(await guard.write(fakeTerm(1n), 'r', [])).toEqual([]);
+  });
+
+  test('a stale write runs none of its commands', async () => {
+    const guard = redisGuard(client);
+    await guard.write(fakeTerm(2n), 'stale', [['SET', 's', 'new']]);
+    await expect(
+      guard.write(fakeTerm(1n), 'stale', [
+        ['SET', 's', 'old'],
+        ['SET', 't', 'old'],
+      ]),
+    ).rejects.toMatchObject({ code: 'STALE_TOKEN' });
+    expect(await client.mget('s', 't')).toEqual(['new', null]);
+  });
+
+  test('a script of one’s own has its own KEYS and ARGV, and survives SCRIPT FLUSH', async () => {
+    const add = redisGuard(client).script(`
+      local sum = redis.call('INCRBY', KEYS[1], ARGV[1])
+      if sum > 10 then return 'full' end
+      return {sum, KEYS[2] or 'one key', #ARGV}
+    `);
+    expect(await add(fakeTerm(1n), 'script', { keys: ['sum'], args: [4] })).toEqual([4, 'one key', 1]);
+    await client.script('FLUSH');
+    expect(await add(fakeTerm(1n), 'script', { keys: ['sum', 'x'], args: [9, 9] })).toBe('full');
+    expect(await redisGuard(client).script('return nil')(fakeTerm(1n), 'script')).toBeNull();
+    await expect(add(fakeTerm(0n), 'script')).rejects.toMatchObject({ code: 'INVALID_TOKEN' });
+  });
+
+  test('what a failed command has before it stays, as in every Redis script', async () => {
+    const guard = redisGuard(client);
+    await expect(
+      guard.write(fakeTerm(1n), 'half', [
+        ['SET', 'first', '1'],
+        ['LPUSH', 'first', 'x'],
+      ]),
+    ).rejects.toThrow(/WRONGTYPE/);
+    expect(await client.get('first')).toBe('1');
+  });
+
+  test('while a newer term waits, the older hold may finish, and nothing else of its term', async () => {
+    const guard = redisGuard(client);
+    const list = guard.key('held', 'list');
+    const push = (what: string) => [['RPUSH', list, what] as const];
+    let newer: Promise<unknown> = Promise.resolve();
+    await guard.hold(fakeTerm(1n), 'held', async (hold) => {
+      newer = guard.write(fakeTerm(2n), 'held', push('newer'));
+      await sleep(50);
+      await hold.write(push('in the hold'));
+      await expect(guard.write(fakeTerm(1n), 'held', push('beside it'))).rejects.toMatchObject({ highest: 2n });
+      await expect(guard.hold(fakeTerm(1n), 'held', () => undefined)).rejects.toMatchObject({ highest: 2n });
+    });
+    await newer;
+    expect(await client.lrange(list, 0, -1)).toEqual(['in the hold', 'newer']);
+    const late = await guard.hold(fakeTerm(2n), 'held', (hold) => hold);
+    await expect(late.write([])).rejects.toBeInstanceOf(FenceReleasedError);
+  });
+
+  test('a client’s key prefix goes before every key', async () => {
+    const prefixed = new IoRedis(server.port, '127.0.0.1', { keyPrefix: 'app:' });
+    const guard = redisGuard(prefixed);
+    await guard.write(fakeTerm(1n), 'prefixed', [
+      ['SET', 'x', '1'],
+      ['RENAME', 'x', key('y')],
+    ]);
+    expect(await client.get('app:y')).toBe('1');
+    expect(await client.exists('x', 'y')).toBe(0);
+    expect(await client.exists('app:tenure:fence:{prefixed}')).toBe(1);
+    expect(await guard.highest('prefixed')).toMatchObject({ token: 1n });
+    prefixed.disconnect();
+  });
+
+  test('the fence’s own keys never expire, and are all there is', async () => {
+    await client.flushall();
+    const guard = redisGuard(client, { prefix: 'p' });
+    await guard.hold(fakeTerm(1n), 'only', () => undefined);
+    const keys = await client.keys('*');
+    expect(keys).toEqual(['p:fence:{only}']);
+    expect(await client.ttl(keys[0] as string)).toBe(-1);
+  });
+});
+
+describe('a cluster', () => {
+  let server: Redis;
+  let client: IoRedis;
+  beforeAll(async () => {
+    server = await startRedis({ args: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] });
+    client = new IoRedis(server.port, '127.0.0.1');
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await waitFor(async () => /cluster_state:ok/.test(await client.cluster('INFO')), { what: 'the cluster' });
+  });
+  afterAll(async () => {
+    client?.disconnect();
+    await server?.close();
+  });
+
+  test('keys of a resource are in one slot, whatever its name', async () => {
+    const guard = redisGuard(client);
+    for (const resource of ['plain', '{', '}', '{}', '}{a}', 'a{b}c', '%7B', '💣']) {
+      await guard.write(fakeTerm(1n), resource, [
+        ['SET', guard.key(resource, 'a{x}b'), '1'],
+        ['RENAME', guard.key(resource, 'a{x}b'), key(guard.key(resource, 'c'))],
+      ]);
+      await guard.hold(fakeTerm(2n), resource, (hold) => hold.write([['SET', guard.key(resource, 'd'), '1']]));
+    }
+  });
+
+  test('keys of another slot are refused before anything runs', async () => {
+    const guard = redisGuard(client);
+    const mine = guard.key('r', 'mine');
+    await expect(
+      guard.write(fakeTerm(1n), 'r', [
+        ['SET', mine, '1'],
+        ['SET', 'elsewhere', '1'],
+      ]),
+    ).rejects.toThrow(/CROSSSLOT/);
+    expect(await client.get(mine)).toBeNull();
+    expect(await guard.highest('r')).toBeNull();
+  });
+
+  test('both clients’ clusters find the node, and a tag of one’s own keeps existing keys', async () => {
+    const cluster = new IoRedis.Cluster([{ host: '127.0.0.1', port: server.port }]);
+    await redisGuard(cluster, { tag: (resource) => `user:${resource}` }).write(fakeTerm(1n), '42', [
+      ['SET', '{user:42}:balance', '7'],
+    ]);
+    cluster.disconnect();
+    const other = createCluster({ rootNodes: [{ url: server.url }] });
+    await other.connect();
+    const guard = redisGuard(other, { tag: (resource) => `user:${resource}` });
+    await expect(guard.write(fakeTerm(0n + 1n), '42', [['GET', '{user:42}:balance']])).resolves.toEqual(['7']);
+    expect(await guard.highest('42')).toMatchObject({ token: 1n });
+    await other.close();
+  });
+});
