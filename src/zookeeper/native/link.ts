@@ -131,10 +131,10 @@ export class Link {
     this.#connection.close();
     this.#connection = this.#connect();
     this.#catchingUp = this.#identity !== null;
-    this.#failPending(CONNECTION_LOSS);
     deliver(() => {
       if (!this.#closed) this.#events.disconnected();
     });
+    this.#failPending(CONNECTION_LOSS);
     this.#dial(0);
   }
 

@@ -9,7 +9,10 @@ export interface Credential {
 
 export interface NativeDriverOptions {
   readonly servers: readonly ServerAddress[];
-  /** The session timeout T to ask for, in milliseconds. The ensemble clamps it to 2 to 20 of its ticks. */
+  /**
+   * The session timeout T to ask for, in milliseconds. The ensemble clamps it to 2 to 20 of its ticks. The client gives each
+   * attempt to connect 2/3 of what was asked for: below some 100 ms none succeeds.
+   */
   readonly sessionTimeoutMs: number;
   /** How long `open()` may take, in milliseconds, name resolution included. A first server that hangs takes 2/3 T of it. */
   readonly connectTimeoutMs: number;

@@ -19,9 +19,14 @@ afterAll(async () => {
   await ensemble?.close();
 });
 
-/** A chain of promise reactions, long enough that a second delivery would get in between. */
+/**
+ * A chain of promise reactions that logs at its end. Each is shorter than the one before: were two deliveries made in one
+ * go, the later one would be first.
+ */
+let ticks = 0;
 async function reactions(log: string[], name: string): Promise<void> {
-  for (let i = 0; i < 20; i += 1) await null;
+  ticks = ticks <= 0 ? 200 : ticks - 5;
+  for (let i = ticks; i > 0; i -= 1) await null;
   log.push(name);
 }
 
@@ -31,6 +36,7 @@ describe('replies', () => {
     await session.create(path, bytes(''), 'ephemeral');
     for (let round = 0; round < 20; round += 1) {
       const log: string[] = [];
+      ticks = 0;
       await Promise.all([
         session.stat(path).then(() => reactions(log, 'stat')),
         session.read(path).then(() => reactions(log, 'read')),
@@ -58,7 +64,8 @@ describe('a lost connection', () => {
     const guest = await open(`127.0.0.1:${relay.port}`);
     const log: string[] = [];
     const expected = Array.from({ length: 20 }, (_, i) => `failed ${i}`);
-    guest.onState((state) => void reactions(log, state));
+    guest.onState((state) => log.push(state));
+    ticks = 0;
     relay.drop();
     await Promise.all(expected.map((entry) => guest.stat('/').catch(() => reactions(log, entry))));
     await nextState(guest, 'connected');

@@ -56,6 +56,26 @@ it('the session goes on, with its id, its ephemerals and the states of any recon
   await waitFor(async () => (await other.stat(path)) === null, { what: 'the ephemeral to go', timeoutMs: 3000 });
 });
 
+it('the loss is told first, then the operations under way fail one by one', async () => {
+  const session = await openBehindRelay();
+  const log: string[] = [];
+  const expected = Array.from({ length: 20 }, (_, i) => `failed ${i}`);
+  session.onState((state) => log.push(state));
+  const fail = async (entry: string, reactions: number): Promise<void> => {
+    for (let i = 0; i < reactions; i += 1) await null;
+    log.push(entry);
+  };
+  await session.stat('/');
+  // The later, the fewer reactions: had two of them failed in one go, the second would be logged first.
+  const under = expected.map((entry, i) => session.stat('/').catch(() => fail(entry, 100 - 5 * i)));
+  relay.drop();
+  const last = [kindOf(session.stat('/')), kindOf(session.stat('/'))];
+  await Promise.all([...under, ...last]);
+  expect(log).toEqual(['disconnected', ...expected]);
+  await nextState(session, 'connected');
+  await session.close();
+});
+
 it('operations called meanwhile settle, and none reads before a write was confirmed', async () => {
   const session = await openBehindRelay();
   await runIntoReset(session);
