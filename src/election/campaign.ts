@@ -44,6 +44,8 @@ interface Standing {
   readonly self: Self;
   readonly view: RecordView | null;
   readonly leader: LeaderWatch | null;
+  /** The last term that we have read of and that nobody has announced as over: its lease is to be outlasted. */
+  readonly mourned: TermOfRecord | null;
 }
 
 export interface Waiting extends Standing {
@@ -60,8 +62,6 @@ export interface Patient extends Standing {
   readonly name: 'patient';
   /** Monotonic moment at which we learned that the old leader's node is gone. */
   readonly vacancyAt: number;
-  /** The term that nobody has announced as over, and whose lease is to be outlasted. */
-  readonly mourned: TermOfRecord | null;
   /** When a claim of ours was first sent, if one was: its reply may have been lost. */
   readonly claimSentAt: Instant | null;
 }
@@ -107,6 +107,7 @@ export type CampaignEvent =
   /** The leader's session node as the reply of a watching read showed it; absent where it is gone. */
   | { readonly type: 'leader_seen'; readonly session: string; readonly found: boolean; readonly ended: boolean }
   | { readonly type: 'leader_changed'; readonly session: string; readonly gone: boolean }
+  | { readonly type: 'disconnected' }
   | { readonly type: 'alarm' }
   | { readonly type: 'claim_sent'; readonly sentAt: Instant }
   /** The claim succeeded; `view` is the record as read right behind it. */
@@ -141,7 +142,7 @@ export type Step = readonly [CampaignState, readonly CampaignEffect[]];
 
 /** The state right after joining: `queue` are those before us, first come first. `now` is monotonic. */
 export function enterQueue(self: Self, queue: readonly string[], now: number): Step {
-  const standing: Standing = { self, view: null, leader: null };
+  const standing: Standing = { self, view: null, leader: null, mourned: null };
   return queue.length === 0
     ? first(standing, now)
     : follow({ name: 'waiting', ...standing, queue, position: queue.length, misses: 0 });
@@ -159,6 +160,8 @@ export function campaignStep(state: CampaignState, event: CampaignEvent, now: nu
       return [out(state, 'node_gone'), []];
     case 'record_changed':
       return recordChanged(state);
+    case 'disconnected':
+      return disconnected(state);
     case 'leader_changed':
       return leaderChanged(state, event);
     case 'leader_seen':
@@ -190,7 +193,7 @@ function waitingStep(state: Waiting, event: CampaignEvent, now: number, rules: C
       return next.position === 0 ? firstAfter(next, now, rules) : follow(next);
     }
     case 'record':
-      return placed({ ...state, view: event.view }, now, rules);
+      return placed({ ...state, view: event.view, mourned: unended(event.view.record, state.mourned) }, now, rules);
     default:
       return [state, []];
   }
@@ -249,6 +252,16 @@ function recordChanged(state: Standings): Step {
   return [next, reads ? [{ do: 'read_record', watch: true }] : []];
 }
 
+/**
+ * What was missed is announced after the reconnect, but in no particular order: a vacancy may come ahead of a
+ * renewal that is older. So the sightings have a gap until the session node has been read again.
+ */
+function disconnected(state: Standings): Step {
+  if (state.leader === null) return [state, []];
+  const { session, ended } = state.leader;
+  return [{ ...state, leader: { session, ended, sightings: { kind: 'gap' } } }, [{ do: 'watch_leader', session }]];
+}
+
 function leaderChanged(state: Standings, event: { session: string; gone: boolean }): Step {
   if (state.leader?.session !== event.session) return [state, []];
   // Gone: it is never made again under this name, so what we saw of it was the last.
@@ -280,8 +293,8 @@ function first(standing: Standing, now: number): Step {
     self: standing.self,
     view: standing.view,
     leader: standing.leader,
+    mourned: standing.mourned,
     vacancyAt: now,
-    mourned: unended(standing.view?.record ?? null, null),
     claimSentAt: null,
   };
   return [state, [{ do: 'prepare' }, { do: 'read_record', watch: true }]];
@@ -294,9 +307,9 @@ function firstAfter(state: Waiting, now: number, rules: CampaignRules): Step {
   return next.view?.current === true ? decide(next, now, rules) : [next, []];
 }
 
-function unended(record: TermRecord | null, before: TermOfRecord | null): TermOfRecord | null {
+function unended(record: TermRecord, before: TermOfRecord | null): TermOfRecord | null {
   // A record that has been deleted says nothing about the term that it held.
-  if (record === null || record.latest === null) return before;
+  if (record.latest === null) return before;
   return record.latest.ended === null ? record.latest : null;
 }
 

@@ -14,10 +14,11 @@ import {
 } from './campaign.js';
 import { parseObject } from './candidate.js';
 import { withdrawClaim } from './ending.js';
-import { enqueue, listed, type OwnNodeWatch, type Place } from './enqueue.js';
+import { enqueue, listed, type Place } from './enqueue.js';
 import type { Host } from './host.js';
 import type { ElectionPaths } from './names.js';
 import { isKind } from './nodes.js';
+import type { OwnNodeWatch } from './own-node.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment } from './port.js';
 import { before } from './queue.js';
@@ -31,6 +32,8 @@ export interface Contest {
   readonly paths: ElectionPaths;
   readonly sessionsPath: string;
   readonly nodePrefix: string;
+  /** Whether a leader touches its node after its claim: not where a candidate behind it would take that for its end. */
+  readonly touches: boolean;
   readonly candidateId: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The bytes of our candidate node. */
@@ -62,6 +65,7 @@ export class Candidacy {
   readonly #cancels: Cancel[] = [];
   readonly #subscriptions = new Map<string, { path: string; cancel: Cancel }>();
   #state: CampaignState | null = null;
+  #own: OwnNodeWatch | null = null;
   #alarm: Cancel = () => {};
   #patientSince: number | null = null;
   #over = false;
@@ -115,10 +119,12 @@ export class Candidacy {
     const { session } = this.#attachment;
     const { clock } = this.#host;
     const joinedAt = clock.monotonic();
-    place.watch.listen(() => this.#dispatch({ type: 'own_node_gone' }));
+    this.#own = place.watch;
+    place.watch.listen({ gone: () => this.#dispatch({ type: 'own_node_gone' }), unsure() {} });
     this.#cancels.push(
       session.onNode(this.#contest.paths.term, () => this.#dispatch({ type: 'record_changed' })),
-      session.onState(() => {
+      session.onState((now) => {
+        if (now === 'disconnected') this.#dispatch({ type: 'disconnected' });
         if (!sessionLives(session))
           this.#fail(new CoordinatorError('session_expired', 'campaign', this.#contest.paths.queue));
       }),
@@ -259,7 +265,8 @@ export class Candidacy {
     const { paths, candidateId, metadata } = this.#contest;
     const sessionNode = await renewals.prepare();
     const state = this.#state;
-    if (this.#over || state?.name !== 'claiming') return;
+    const own = this.#own;
+    if (this.#over || own === null || state?.name !== 'claiming') return;
     const record: TermRecord = {
       ...effect.base,
       latest: {
@@ -282,9 +289,10 @@ export class Candidacy {
       effect.version === -1
         ? session.create(paths.term, data, 'persistent')
         : session.write(paths.term, data, effect.version);
-    // Sent right behind the claim, so that a watch is in place from the moment it is applied. Its own failure is repeated.
-    const read = this.#readRecord(true);
-    read.catch(() => {});
+    // Sent right behind the claim: the watch on the record is in place from the moment at which the claim is applied,
+    // and our node is seen to have been there after it, whatever became of its watch.
+    const behind = Promise.all([this.#readRecord(true), own.arm()]);
+    behind.catch(() => {});
     try {
       await write;
     } catch (error) {
@@ -295,8 +303,8 @@ export class Candidacy {
       this.#dispatch({ type: 'claim_unclear' });
       return;
     }
-    const view = await read;
-    this.#dispatch({ type: 'claimed', view });
+    const [view, czxid] = await behind;
+    this.#dispatch(czxid === null ? { type: 'own_node_gone' } : { type: 'claimed', view });
   }
 
   /** Leaves the queue; a claim that may have been applied although its term was never opened is taken back first. */

@@ -9,6 +9,7 @@ import { isKind } from './nodes.js';
 import { Observation } from './observation.js';
 import { sessionLives } from './persistence.js';
 import type { Attachment, Membership } from './port.js';
+import { DEFAULT_NODE_PREFIX } from './queue.js';
 import { Term } from './term.js';
 import type { ElectionView } from './view.js';
 import { orAborted } from './waiting.js';
@@ -93,6 +94,8 @@ export class Election {
       paths: electionPaths(root, name, queuePath),
       sessionsPath: sessionsPath(root),
       nodePrefix: settings.nodePrefix,
+      // Curator's LeaderLatch watches the data of the node before it, once, and acts on its deletion only: a touch would use its watch up.
+      touches: settings.nodePrefix === DEFAULT_NODE_PREFIX,
       candidateId: settings.id,
       metadata: settings.metadata,
       // Curator and kazoo take the data of a node for its participant's plain id.

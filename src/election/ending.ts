@@ -1,10 +1,9 @@
-import { CoordinatorError } from '../errors.js';
 import type { Token } from '../token.js';
 import type { RecordView } from './campaign.js';
 import type { Host } from './host.js';
 import type { ElectionPaths } from './names.js';
 import { isKind } from './nodes.js';
-import { sessionLives } from './persistence.js';
+import { sessionLives, untilAnswered } from './persistence.js';
 import type { Session } from './port.js';
 import { readRecord } from './reading.js';
 import { type EndHow, encodeRecord } from './record.js';
@@ -25,31 +24,42 @@ export async function announceEnd(
   known: RecordView | null,
 ): Promise<boolean> {
   let view = known;
-  for (;;) {
-    try {
+  try {
+    for (;;) {
       view ??= await readRecord(host, session, path, false);
-      const { latest } = view.record;
-      if (latest === null || latest.token !== token) return false;
-      if (latest.ended !== null) return true;
-      const at = new Date(host.clock.wall()).toISOString();
-      await session.write(
-        path,
-        encodeRecord({ ...view.record, latest: { ...latest, ended: { at, how } } }),
-        view.version,
-      );
-      return true;
-    } catch (error) {
-      if (!sessionLives(session)) return false;
-      const again = isKind(error, 'bad_version') || (error instanceof CoordinatorError && error.retriable);
-      if (!again) {
-        host.logger.error(
-          { path, err: error },
-          'the end of a term could not be announced: its successor will be patient',
-        );
-        return false;
-      }
+      const { record, version } = view;
+      if (record.latest === null || record.latest.token !== token) return false;
+      if (record.latest.ended !== null) return true;
+      const ended = { at: new Date(host.clock.wall()).toISOString(), how };
+      const data = encodeRecord({ ...record, latest: { ...record.latest, ended } });
+      if (await compareAndSet(host, session, path, data, version)) return true;
       view = null;
     }
+  } catch (error) {
+    if (sessionLives(session)) {
+      host.logger.error(
+        { path, err: error },
+        'the end of a term could not be announced: its successor will be patient',
+      );
+    }
+    return false;
+  }
+}
+
+/** Whether the write was applied; false where the record has changed since it was read, be it by a first attempt of ours whose reply was lost. */
+async function compareAndSet(
+  host: Host,
+  session: Session,
+  path: string,
+  data: Uint8Array,
+  version: number,
+): Promise<boolean> {
+  try {
+    await untilAnswered(host, session, () => session.write(path, data, version));
+    return true;
+  } catch (error) {
+    if (isKind(error, 'bad_version')) return false;
+    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
-import type { Cancel } from '../lease/clock.js';
 import type { Self } from './campaign.js';
 import type { Host } from './host.js';
 import { ensurePath, isKind } from './nodes.js';
+import { OwnNodeWatch } from './own-node.js';
 import { removeSurely, untilAnswered } from './persistence.js';
 import type { Session } from './port.js';
 import { before, checkHeadroom, inOrder, nodePrefix, uuidOf } from './queue.js';
@@ -11,34 +11,6 @@ export interface Place {
   readonly self: Self;
   readonly queue: readonly string[];
   readonly watch: OwnNodeWatch;
-}
-
-/** Tells of the deletion of our node, from before the watch on it was armed: no deletion can fall between. */
-export class OwnNodeWatch {
-  #gone = false;
-  #listener: () => void = () => {};
-  readonly #cancel: Cancel;
-
-  constructor(session: Session, path: string) {
-    this.#cancel = session.onNode(path, (change) => {
-      if (change !== 'deleted') return;
-      this.#gone = true;
-      this.#listener();
-    });
-  }
-
-  get gone(): boolean {
-    return this.#gone;
-  }
-
-  /** One listener at a time: the campaign first, then the term. */
-  listen(listener: () => void): void {
-    this.#listener = listener;
-  }
-
-  cancel(): void {
-    this.#cancel();
-  }
 }
 
 /**
@@ -70,9 +42,9 @@ export async function enqueue(
     void removeSurely(host, session, created);
     throw error;
   }
-  const watch = new OwnNodeWatch(session, created);
+  const watch = new OwnNodeWatch(host, session, created);
   // Sent together, answered in this order.
-  const [names, czxid] = await Promise.all([listed(host, session, queuePath), armed(host, session, created)]);
+  const [names, czxid] = await Promise.all([listed(host, session, queuePath), watch.arm()]);
   const [kept, ...extra] = names.filter((name) => uuidOf(name) === uuid);
   for (const later of extra) void removeSurely(host, session, `${queuePath}/${later}`);
   if (kept === node && czxid !== null) return { self: { node, czxid }, queue: before(names, node), watch };
@@ -88,8 +60,8 @@ async function earlier(
   node: string,
   names: readonly string[],
 ): Promise<Place | null> {
-  const watch = new OwnNodeWatch(session, `${queuePath}/${node}`);
-  const czxid = await armed(host, session, `${queuePath}/${node}`);
+  const watch = new OwnNodeWatch(host, session, `${queuePath}/${node}`);
+  const czxid = await watch.arm();
   if (czxid !== null) return { self: { node, czxid }, queue: before(names, node), watch };
   watch.cancel();
   return null;
@@ -99,17 +71,6 @@ async function earlier(
 export async function listed(host: Host, session: Session, queuePath: string): Promise<string[]> {
   const children = await untilAnswered(host, session, () => session.children(queuePath));
   return inOrder(children?.names ?? []);
-}
-
-/**
- * Arms the watch on our own node by its children: an ephemeral node has none, so the watch fires on its
- * deletion alone, and never has to be renewed.
- *
- * @returns its czxid; null when it is gone, or not this session's
- */
-async function armed(host: Host, session: Session, path: string): Promise<bigint | null> {
-  const own = await untilAnswered(host, session, () => session.children(path, { watch: true }));
-  return own?.stat.owner === session.id ? own.stat.czxid : null;
 }
 
 async function createIn(session: Session, queuePath: string, path: string, data: Uint8Array): Promise<string> {

@@ -88,7 +88,7 @@ export function decodeRecord(data: Uint8Array, path: string): TermRecord {
   try {
     return {
       latest: value['term'] === 0 ? null : decodeTerm(value),
-      floor: BigInt(text(value, 'floor')),
+      floor: floor(value),
       pause: value['pause'] == null ? null : strings(value['pause'], ['by', 'at', 'reason']),
       transfer: value['transfer'] == null ? null : strings(value['transfer'], ['to', 'by', 'at', 'reason', 'deadline']),
       previous: value['previous'] == null ? null : decodePrevious(value['previous']),
@@ -133,6 +133,12 @@ function text(value: Record<string, unknown>, key: string): string {
   const found = value[key];
   if (typeof found !== 'string') throw new Error(`${JSON.stringify(key)} is not text`);
   return found;
+}
+
+function floor(value: Record<string, unknown>): bigint {
+  const found = text(value, 'floor');
+  if (!/^(0|[1-9][0-9]{0,18})$/.test(found)) throw new Error(`"floor" is ${JSON.stringify(found)}`);
+  return BigInt(found);
 }
 
 function positive(value: Record<string, unknown>, key: string): number {

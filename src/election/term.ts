@@ -57,7 +57,7 @@ export class Term implements AsyncDisposable {
   readonly #node: string;
   readonly #abort = new AbortController();
   readonly #cancels: Cancel[] = [];
-  readonly #listeners = new Set<(state: TermState) => void>();
+  readonly #listeners = new Map<TermState, Set<() => void>>();
   readonly #openedAt: Instant;
   readonly #released: Promise<void>;
   #resolveReleased: () => void = () => {};
@@ -99,7 +99,11 @@ export class Term implements AsyncDisposable {
       this.#openedAt,
     );
     this.#holding = holding;
-    watch.listen(() => this.#dispatch({ type: 'gone', reason: 'node_gone' }));
+    watch.listen({
+      gone: () => this.#dispatch({ type: 'gone', reason: 'node_gone' }),
+      // A renewal that was sent before is no proof: its confirmation may come ahead of the news that our node is gone.
+      unsure: () => this.#dispatch({ type: 'doubt', reason: 'connection_lost' }),
+    });
     this.#cancels.push(
       () => watch.cancel(),
       session.onNode(contest.paths.term, () => void this.#recordChanged()),
@@ -121,7 +125,7 @@ export class Term implements AsyncDisposable {
     if (!sessionLives(session)) this.#dispatch({ type: 'gone', reason: 'session_expired' });
     // A pause or transfer may have come in right behind the claim.
     this.#judgeRecord();
-    this.#touch(contest.data);
+    if (contest.touches) this.#touch(contest.data);
   }
 
   get state(): TermState {
@@ -160,17 +164,21 @@ export class Term implements AsyncDisposable {
   async whenLeading(): Promise<void> {
     if (this.signal.aborted) throw this.signal.reason;
     if (this.state === 'leading' || this.state === 'recovering') return;
-    await abortable<void>(this.signal, (resolve) =>
-      this.on((state) => {
-        if (state === 'leading' || state === 'recovering') resolve();
-      }),
-    );
+    await abortable<void>(this.signal, (resolve) => {
+      const stop = [this.on('leading', resolve), this.on('recovering', resolve)];
+      return () => stop.forEach((each) => each());
+    });
   }
 
-  /** Calls the listener at each change of {@link state}, after `signal` where that is aborted. @returns how to stop that */
-  on(listener: (state: TermState) => void): Cancel {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /**
+   * Calls the listener whenever the term enters that state, after `signal` has been aborted where that goes with it.
+   *
+   * @returns how to stop that
+   */
+  on(state: TermState, listener: () => void): Cancel {
+    const listeners = this.#listeners.get(state) ?? new Set();
+    this.#listeners.set(state, listeners.add(listener));
+    return () => listeners.delete(listener);
   }
 
   /**
@@ -342,9 +350,9 @@ export class Term implements AsyncDisposable {
     const was = holdingState(before);
     if (state === was) return;
     this.#announce(state, holding);
-    for (const listener of [...this.#listeners]) {
+    for (const listener of [...(this.#listeners.get(state) ?? [])]) {
       try {
-        listener(state);
+        listener();
       } catch (error) {
         this.#host.logger.error({ election: this.election, err: error }, 'a listener of the term threw');
       }

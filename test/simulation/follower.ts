@@ -1,19 +1,19 @@
 import type { Cancel } from '../../src/lease/clock.js';
 import type { Inquiry, ToFollower, ToLeader } from './messages.js';
 import type { Endpoint } from './network.js';
-import type { Role, Server } from './server.js';
+import type { Role, ServerCore } from './parts.js';
 import type { Submission } from './transaction.js';
 
 /** A server that follows: logs what it is sent, applies what it is told is committed, and forwards writes. */
 export class FollowerRole implements Role {
-  readonly #server: Server;
+  readonly #server: ServerCore;
   readonly #leader: Endpoint<ToFollower, ToLeader>;
   /** Sessions heard since the leader last asked: all that it ever learns of them. */
   readonly #touched = new Set<string>();
   #lastHeard: number;
   #timer: Cancel = () => {};
 
-  constructor(server: Server, leader: Endpoint<ToFollower, ToLeader>) {
+  constructor(server: ServerCore, leader: Endpoint<ToFollower, ToLeader>) {
     this.#server = server;
     this.#leader = leader;
     this.#lastHeard = server.around.scheduler.now;
@@ -84,6 +84,7 @@ export class FollowerRole implements Role {
       this.#server.look('its leader is silent');
       return;
     }
-    this.#timer = scheduler.after(limit - silent, () => this.#listen());
+    // At least 1: what is left may be too little for the sum of two doubles to move on.
+    this.#timer = scheduler.after(Math.max(1, limit - silent), () => this.#listen());
   }
 }

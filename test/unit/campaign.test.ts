@@ -173,6 +173,15 @@ describe('patience', () => {
     expect(last).toEqual([{ do: 'alarm', at: 901 + 1060 }]);
   });
 
+  it('trusts no sighting from before a reconnect: what was missed is announced in no particular order', () => {
+    const lost: [number, CampaignEvent] = [400, { type: 'disconnected' }];
+    const { last } = run(['n-0000000005'], ...successor, lost, [2000, gone('n-0000000005')]);
+    expect(last).toEqual([{ do: 'alarm', at: 2000 + 1060 }]);
+    const seenAgain = run(['n-0000000005'], ...successor, lost, [600, seen()], [900, gone('n-0000000005')]);
+    expect(seenAgain.asked.filter((effect) => effect.do === 'watch_leader')).toHaveLength(2);
+    expect(seenAgain.last).toEqual([{ do: 'alarm', at: 600 + 1060 }]);
+  });
+
   it('keeps its sightings when the session node goes: nothing is written to it ever again', () => {
     const { last } = run(
       ['n-0000000005'],
@@ -216,6 +225,15 @@ describe('patience', () => {
     const absent = { record: EMPTY_RECORD, version: -1, current: false };
     const { last } = run([], [5, record(view(term()))], [600, record(absent)]);
     expect(last).toEqual([{ do: 'alarm', at: 5 + 1060 }]);
+    const waited = run(
+      ['n-0000000005'],
+      ...successor,
+      [400, { type: 'record_changed' }],
+      [401, record(absent)],
+      [500, gone('n-0000000005')],
+    );
+    expect(waited.state.name).toBe('patient');
+    expect(waited.claim).toBeUndefined();
   });
 
   it('is followed by the takeover delay', () => {

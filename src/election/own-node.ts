@@ -1,0 +1,79 @@
+import type { Cancel } from '../lease/clock.js';
+import type { Host } from './host.js';
+import { untilAnswered } from './persistence.js';
+import type { Session } from './port.js';
+
+/** What becomes of our own node. */
+export interface OwnNodeNews {
+  /** Deleted, or no longer this session's. */
+  gone(): void;
+  /**
+   * A new connection has taken over and the watch did not come along. It is being armed again: what is
+   * sent from now on is answered after the answer to that.
+   */
+  unsure(): void;
+}
+
+/** Tells of the deletion of our node, from before the watch on it was armed: no deletion can fall between. */
+export class OwnNodeWatch {
+  readonly path: string;
+  readonly #host: Host;
+  readonly #session: Session;
+  readonly #cancel: Cancel;
+  #gone = false;
+  #cancelled = false;
+  #news: OwnNodeNews = { gone() {}, unsure() {} };
+
+  constructor(host: Host, session: Session, path: string) {
+    this.path = path;
+    this.#host = host;
+    this.#session = session;
+    this.#cancel = session.onNode(path, (change) => {
+      if (change === 'deleted') this.#tellGone();
+      // The node has no children and never will: this can only mean that its watch was lost.
+      else if (change === 'children') this.#armAgain();
+    });
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  /** One listener at a time: the campaign first, then the term. */
+  listen(news: OwnNodeNews): void {
+    this.#news = news;
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+    this.#cancel();
+  }
+
+  /**
+   * Watches by the node's children: an ephemeral node has none, so the watch fires on its deletion
+   * alone, and never has to be renewed.
+   *
+   * @returns the node's czxid; null when it is gone, or not this session's
+   */
+  async arm(): Promise<bigint | null> {
+    const own = await untilAnswered(this.#host, this.#session, () =>
+      this.#session.children(this.path, { watch: true }),
+    );
+    return own?.stat.owner === this.#session.id ? own.stat.czxid : null;
+  }
+
+  #armAgain(): void {
+    this.arm().then(
+      (czxid) => {
+        if (czxid === null) this.#tellGone();
+      },
+      () => {},
+    );
+    this.#news.unsure();
+  }
+
+  #tellGone(): void {
+    this.#gone = true;
+    if (!this.#cancelled) this.#news.gone();
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { oneHolderPerToken, overlaps, RecordTrail } from './checker.js';
+import { type Act, Fleet } from './fleet.js';
+import { torment } from './nemesis.js';
+import { createWorld } from './world.js';
+
+const ELECTION = 'settlement';
+const CANDIDATES = 4;
+const T = 4_000;
+
+/** One seed: a fleet is tormented for so long, then left in peace; returns what went wrong. */
+async function story(
+  seed: number,
+  forMs: number,
+): Promise<{ violations: string[]; terms: number; steps: number; acts: number; log: string }> {
+  const trail = new RecordTrail(`/tenure/${ELECTION}/term`);
+  const world = createWorld({
+    seed,
+    historyLimit: 3_000,
+    onCommit: (transaction, outcome) => trail.committed(transaction, outcome),
+  });
+  const fleet = new Fleet(world, { election: ELECTION, sessionTimeoutMs: T });
+  // Any two clocks within 5 % of one another.
+  for (let i = 0; i < CANDIDATES; i++) fleet.start(1 + (world.random.fraction() - 0.5) * 0.048);
+  await torment(world, fleet, ELECTION, forMs);
+  await world.run({ untilMs: world.now + 12 * T });
+
+  const violations = [
+    ...trail.violations,
+    ...overlaps(fleet.acts),
+    ...oneHolderPerToken(fleet.acts),
+    ...fleet.failures,
+  ];
+  const queue = world.childrenOf(`/tenure/${ELECTION}/queue`);
+  if (queue.length !== fleet.alive.length)
+    violations.push(`${fleet.alive.length} candidates live, ${queue.length} stand in the queue`);
+  const last = fleet.acts.at(-1);
+  if (last === undefined || world.now - last.at > T)
+    violations.push(`nobody leads in the end; the last act was at ${last?.at} of ${world.now}`);
+  return {
+    violations,
+    terms: trail.terms.length,
+    steps: world.steps,
+    acts: fleet.acts.length,
+    log: world.history.toString(),
+  };
+}
+
+const SEEDS = Number(process.env['TENURE_SIMULATION_SEEDS'] ?? 12);
+const FIRST = Number(process.env['TENURE_SIMULATION_FIRST_SEED'] ?? 1);
+const MINUTES = Number(process.env['TENURE_SIMULATION_MINUTES'] ?? 4);
+
+describe('a fleet under every kind of fault, in virtual time', () => {
+  it.each(Array.from({ length: SEEDS }, (_, i) => FIRST + i))(
+    'seed %i: leases never overlap, tokens increase, nobody is left behind',
+    async (seed) => {
+      const { violations, terms, steps, acts, log } = await story(seed, MINUTES * 60_000);
+      if (process.env['TENURE_SIMULATION_VERBOSE']) console.log({ seed, terms, steps, acts });
+      expect(violations, `history:\n${log.slice(-20_000)}`).toEqual([]);
+      expect(terms).toBeGreaterThan(5);
+    },
+    120_000,
+  );
+});
+
+describe('the checker', () => {
+  const act = (at: number, who: string, term: number, token: bigint): Act => ({ at, who, term, token });
+
+  it('finds an act that comes after one of a later term', () => {
+    expect(overlaps([act(1, 'a', 1, 10n), act(2, 'b', 2, 20n), act(3, 'b', 2, 20n)])).toEqual([]);
+    expect(overlaps([act(1, 'a', 1, 10n), act(2, 'b', 2, 20n), act(3, 'a', 1, 10n)])).toHaveLength(1);
+  });
+
+  it('finds a token with two holders', () => {
+    expect(oneHolderPerToken([act(1, 'a', 1, 10n), act(2, 'a', 1, 10n)])).toEqual([]);
+    expect(oneHolderPerToken([act(1, 'a', 1, 10n), act(2, 'b', 1, 10n)])).toHaveLength(1);
+  });
+});

@@ -1,0 +1,98 @@
+import { EventEmitter } from 'node:events';
+import type { TenureEvents } from '../../src/election/events.js';
+import { type Host, type Logger, silentLogger } from '../../src/election/host.js';
+import type { Term } from '../../src/election/term.js';
+import { resolveConnectOptions } from '../../src/options.js';
+import { Tenure } from '../../src/tenure.js';
+import type { SimulatedClient } from './client.js';
+import type { World } from './world.js';
+
+/** Something a worker did to a resource that checks no token: the hardest test of the leases. */
+export interface Act {
+  readonly at: number;
+  readonly who: string;
+  readonly term: number;
+  readonly token: bigint;
+}
+
+export interface FleetOptions {
+  readonly election: string;
+  readonly sessionTimeoutMs: number;
+  readonly logger?: Logger;
+  /** Replaces parts of the code under test: for the tests of the checker. */
+  readonly assert?: (term: Term) => void;
+}
+
+/** Worker processes that run the real election code in a simulated world; each acts as often as it may while it leads. */
+export class Fleet {
+  readonly acts: Act[] = [];
+  readonly failures: string[] = [];
+  readonly workers: { client: SimulatedClient; tenure: Tenure }[] = [];
+  readonly #world: World;
+  readonly #options: FleetOptions;
+  #named = 0;
+
+  constructor(world: World, options: FleetOptions) {
+    this.#world = world;
+    this.#options = options;
+  }
+
+  /** Starts a worker whose clocks run at `rate`; it campaigns for as long as it lives. */
+  start(rate: number): void {
+    const number = ++this.#named;
+    const name = `w${number}`;
+    const client = this.#world.process({ name, rate, sessionTimeoutMs: this.#options.sessionTimeoutMs });
+    const events = new EventEmitter<{ [K in keyof TenureEvents]: [TenureEvents[K]] }>();
+    let uuids = 0;
+    const host: Host = {
+      clock: client.clock,
+      random: () => client.random(),
+      uuid: () => `00000000-0000-4000-8000-${digits(number, 4)}${digits(++uuids, 8)}`,
+      logger: this.#options.logger ?? silentLogger,
+      emit: (event, fields) => {
+        this.#world.record(name, event, fields);
+      },
+    };
+    const options = resolveConnectOptions({ servers: 'simulated', sessionTimeoutMs: this.#options.sessionTimeoutMs });
+    const tenure = new Tenure(client.driver, host, events, options, '');
+    this.workers.push({ client, tenure });
+    void this.#run(client, tenure);
+  }
+
+  get alive() {
+    return this.workers.filter(({ client }) => !client.dead);
+  }
+
+  async #run(client: SimulatedClient, tenure: Tenure): Promise<void> {
+    for (;;) {
+      try {
+        await tenure.start();
+        break;
+      } catch {
+        await new Promise<void>((resolve) => client.clock.after(500, resolve));
+      }
+    }
+    try {
+      await tenure.election(this.#options.election, { id: client.name }).lead((term) => this.#work(client, term));
+    } catch (error) {
+      this.failures.push(`${client.name}: lead ended with ${error}`);
+    }
+  }
+
+  async #work(client: SimulatedClient, term: Term): Promise<void> {
+    while (!term.signal.aborted) {
+      try {
+        (this.#options.assert ?? ((held: Term) => held.assert()))(term);
+        // The act is instantaneous: what a pause right here would do is what guards are for, and no lease can prevent.
+        this.acts.push({ at: this.#world.now, who: client.name, term: term.number, token: term.token });
+      } catch {
+        // Suspect: no work now.
+      }
+      await new Promise<void>((resolve) => client.clock.after(20 + client.random() * 60, resolve));
+    }
+  }
+}
+
+function digits(value: number, width: number): string {
+  return String(value).padStart(width, '0');
+}

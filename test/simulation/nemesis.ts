@@ -1,0 +1,111 @@
+import type { SimulatedClient } from './client.js';
+import type { Fleet } from './fleet.js';
+import type { World } from './world.js';
+
+/** What can be done to a fleet. Each undoes itself after a while, but for what can't be undone. */
+type Fault = (around: Around) => void;
+
+interface Around {
+  readonly world: World;
+  readonly fleet: Fleet;
+  readonly election: string;
+  pick<T>(from: readonly T[]): T | undefined;
+  /** Somewhere between two bounds. */
+  between(low: number, high: number): number;
+  victim(): SimulatedClient | undefined;
+}
+
+const T = 4_000;
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  freeze: ({ world, victim, between }) => pause(world, victim(), between(50, 3 * T), 'freeze'),
+  suspend: ({ world, victim, between }) => pause(world, victim(), between(50, 3 * T), 'suspend'),
+  kill: ({ world, fleet, victim, between }) => {
+    victim()?.kill();
+    world.schedule(between(10, T), () => fleet.start(1 + (world.random.fraction() - 0.5) * 0.048));
+  },
+  drop_connection: ({ victim }) => victim()?.dropConnection(),
+  lose_reply: ({ victim }) => victim()?.loseNextReply(),
+  jump_wall: ({ victim, between }) => victim()?.jumpWall(between(-100_000, 100_000)),
+  cut_client: ({ world, victim, between }) => {
+    const client = victim();
+    if (client === undefined) return;
+    world.cutClient(client);
+    world.schedule(between(50, 3 * T), () => world.healClient(client));
+  },
+  mute_client: ({ world, victim, between }) => {
+    const client = victim();
+    const server = client?.server;
+    if (client === undefined || server == null) return;
+    world.cutOneWay(server, client);
+    world.schedule(between(50, 2 * T), () => world.heal(server, client));
+  },
+  cut_server: ({ world, pick, between }) => {
+    const server = pick(world.servers);
+    if (server === undefined) return;
+    world.cutServer(server);
+    world.schedule(between(50, 4 * T), () => world.healServer(server));
+  },
+  cut_off_with_client: ({ world, victim, between }) => {
+    const client = victim();
+    const server = client?.server;
+    if (client === undefined || server == null) return;
+    for (const other of world.servers) if (other !== server) world.cut(client, other);
+    world.cutServer(server);
+    world.schedule(between(T, 4 * T), () => {
+      world.healServer(server);
+      world.healClient(client);
+    });
+  },
+  crash_server: ({ world, pick, between }) => {
+    const server = pick(world.servers.filter((each) => each.serving));
+    if (server === undefined) return;
+    server.crash();
+    world.schedule(between(50, 2 * T), () => server.restart());
+  },
+  change_leader: ({ world }) => world.changeLeader(),
+  delete_candidate: ({ world, election, pick }) => {
+    const node = pick(world.childrenOf(`/tenure/${election}/queue`));
+    if (node !== undefined) void world.operator.remove(`/tenure/${election}/queue/${node}`);
+  },
+  delete_session_node: ({ world, pick }) => {
+    const node = pick(world.childrenOf('/tenure/sessions'));
+    if (node !== undefined) void world.operator.remove(`/tenure/sessions/${node}`);
+  },
+  take_session: ({ world, victim }) => {
+    const session = victim()?.driver.sessions[0];
+    if (session !== undefined) void world.operator.closeSession(session.id);
+  },
+};
+
+export const FAULT_NAMES = Object.keys(FAULTS);
+
+/** Does something every now and then, by the world's seed, until `untilMs`; then everything heals. */
+export async function torment(world: World, fleet: Fleet, election: string, untilMs: number): Promise<void> {
+  const { random } = world;
+  const between = (low: number, high: number) => low + random.fraction() * (high - low);
+  const pick = <V>(from: readonly V[]) => from[Math.floor(random.fraction() * from.length)];
+  // Half of the time the one that matters: the present leader.
+  const victim = () => {
+    const alive = fleet.alive.filter(({ client }) => !client.frozen).map(({ client }) => client);
+    const latest = fleet.acts.at(-1)?.who;
+    return random.fraction() < 0.5 ? (alive.find(({ name }) => name === latest) ?? pick(alive)) : pick(alive);
+  };
+  while (world.now < untilMs) {
+    await world.run({ untilMs: world.now + between(20, T) });
+    const name = pick(FAULT_NAMES) ?? 'freeze';
+    world.record('nemesis', name);
+    FAULTS[name]?.({ world, fleet, election, pick, between, victim });
+  }
+  // Longer than any fault lasts.
+  await world.run({ untilMs: world.now + 5 * T });
+  world.healAll();
+}
+
+function pause(world: World, client: SimulatedClient | undefined, ms: number, how: 'freeze' | 'suspend'): void {
+  if (client === undefined) return;
+  client[how]();
+  world.schedule(ms, () => {
+    if (!client.dead) client.thaw();
+  });
+}
