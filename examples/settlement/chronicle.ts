@@ -16,8 +16,6 @@ export interface TermStory {
   end: string | null;
   /** From when on the worker itself would write nothing more; infinite for one that was killed before it could say so. */
   stoppedAt: number;
-  /** The longest doubt that the term came back from, in milliseconds. */
-  suspectMs: number;
 }
 
 export interface Refusal {
@@ -44,8 +42,6 @@ export class Chronicle {
   readonly settled: Settled[] = [];
   /** Seconds that workers have computed and frozen upon, with the moment. */
   readonly frozen: { readonly term: number; readonly second: number; readonly at: number }[] = [];
-  /** How many times a worker has taken its place in the queue. */
-  joined = 0;
   readonly #listener: Listener;
 
   constructor(listener: Listener = () => {}) {
@@ -54,9 +50,6 @@ export class Chronicle {
 
   add(worker: string, report: Report): void {
     switch (report.type) {
-      case 'joined':
-        this.joined += 1;
-        break;
       case 'elected':
         this.#elected(worker, report);
         break;
@@ -71,8 +64,14 @@ export class Chronicle {
         this.refusals.push({ worker, term, second, token: BigInt(token), highest: BigInt(highest) });
         break;
       }
+      case 'lease':
+        this.#extended(report.term, report.until);
+        break;
+      case 'lost':
+      case 'stopped':
+        this.#over(report);
+        break;
       default:
-        this.#ofTerm(report);
     }
     this.#listener(worker, report);
   }
@@ -125,21 +124,21 @@ export class Chronicle {
       endedAt: never,
       end: null,
       stoppedAt: never,
-      suspectMs: 0,
     });
     this.terms.sort((a, b) => a.electedAt - b.electedAt);
   }
 
-  #ofTerm(report: Report & { type: 'lease' | 'suspect' | 'leading' | 'lost' | 'stopped' }): void {
+  #extended(term: number, until: number): void {
+    const story = this.term(term);
+    if (story !== undefined) story.leaseUntil = Math.max(story.leaseUntil, until);
+  }
+
+  #over(report: Report & { type: 'lost' | 'stopped' }): void {
     const story = this.term(report.term);
     if (story === undefined) return;
-    if (report.type === 'lease') story.leaseUntil = Math.max(story.leaseUntil, report.until);
-    else if (report.type === 'leading') story.suspectMs = Math.max(story.suspectMs, report.suspectMs);
-    else if (report.type === 'lost' || report.type === 'stopped') {
-      story.stoppedAt = Math.min(story.stoppedAt, report.at);
-      // One that was frozen tells late: its lease had ended long before.
-      end(story, Math.min(report.at, story.leaseUntil), report.type === 'lost' ? report.reason : null);
-    }
+    story.stoppedAt = Math.min(story.stoppedAt, report.at);
+    // One that was frozen tells late: its lease had ended long before.
+    end(story, Math.min(report.at, story.leaseUntil), report.type === 'lost' ? report.reason : null);
   }
 }
 

@@ -19,7 +19,6 @@ export type Command =
 
 /** From a worker to the demo. Tokens are decimal text: JSON can't carry 64 bits. */
 export type News =
-  | { readonly type: 'joined' }
   | { readonly type: 'elected'; readonly term: number; readonly token: string; readonly cause: string }
   /** The lease of the term lasts until this moment at least. */
   | { readonly type: 'lease'; readonly term: number; readonly until: number }

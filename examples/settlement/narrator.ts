@@ -17,7 +17,7 @@ export class Narrator {
   readonly #live: boolean;
   readonly #colours: boolean;
   #status: (() => string) | undefined;
-  #shown = false;
+  #shown = '';
   #timer: NodeJS.Timeout | undefined;
 
   constructor(out: NodeJS.WriteStream) {
@@ -67,12 +67,13 @@ export class Narrator {
   #show(): void {
     if (this.#status === undefined) return;
     const text = `          ${this.#status()}`.slice(0, (this.#out.columns ?? 80) - 1);
+    if (text === this.#shown) return;
     this.#out.write(`\r\u001b[2K${this.paint('dim', text)}`);
-    this.#shown = true;
+    this.#shown = text;
   }
 
   #clear(): void {
-    if (this.#shown) this.#out.write('\r\u001b[2K');
-    this.#shown = false;
+    if (this.#shown !== '') this.#out.write('\r\u001b[2K');
+    this.#shown = '';
   }
 }

@@ -30,7 +30,6 @@ function reportLease(term: Term): void {
 
 function reportEvents(tenure: Tenure): void {
   const { events } = tenure;
-  events.on('joined', () => void report({ type: 'joined' }));
   events.on('elected', ({ term, token, cause }) => void report({ type: 'elected', term, token: `${token}`, cause }));
   events.on('suspect', ({ term, reason }) => void report({ type: 'suspect', term, reason }));
   events.on('leading', ({ term, suspectMs }) => void report({ type: 'leading', term, suspectMs }));

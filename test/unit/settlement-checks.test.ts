@@ -6,7 +6,7 @@ import type { Refusal, TermStory } from '../../examples/settlement/chronicle.js'
 const never = Number.POSITIVE_INFINITY;
 
 function story(term: number, electedAt: number, leaseUntil: number, more: Partial<TermStory> = {}): TermStory {
-  const defaults = { cause: 'vanished', endedAt: leaseUntil, end: 'killed', stoppedAt: never, suspectMs: 0 };
+  const defaults = { cause: 'vanished', endedAt: leaseUntil, end: 'killed', stoppedAt: never };
   return { term, token: BigInt(term) * 100n, worker: `worker-${term}`, electedAt, leaseUntil, ...defaults, ...more };
 }
 
