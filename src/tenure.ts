@@ -124,8 +124,9 @@ export async function connect(options: ConnectOptions): Promise<Tenure> {
   const resolved = resolveConnectOptions(options);
   const { servers, chroot } = parseConnectString(resolved.servers);
   const { sessionTimeoutMs, connectTimeoutMs, auth } = resolved;
-  const driver = await nativeDriver({ servers, sessionTimeoutMs, connectTimeoutMs, auth });
   const { host, events } = processHost(options);
+  const onWarning = (message: string) => host.logger.warn({}, message);
+  const driver = await nativeDriver({ servers, sessionTimeoutMs, connectTimeoutMs, auth, onWarning });
   const tenure = new Tenure(driver, host, events, resolved, chroot);
   await tenure.start(options.signal);
   return tenure;

@@ -63,7 +63,7 @@ export async function loadAddon(): Promise<HandleFactory> {
   // A second isolate that loads the addon crashes the process, at the latest when the thread ends.
   if (!isMainThread) {
     throw new DriverUnavailableError(
-      'the native driver runs on the main thread only: open sessions there, use a child process, or choose driver "wire"',
+      'the native driver runs on the main thread only: open sessions there, or use a child process',
     );
   }
   let module: { default?: unknown };
@@ -72,7 +72,7 @@ export async function loadAddon(): Promise<HandleFactory> {
   } catch (cause) {
     throw new DriverUnavailableError(
       'the native driver needs the package "zookeeper", which is not installed or could not be built: ' +
-        'run "npm install zookeeper@7.3.0" (on Linux it compiles: python3, make and g++ are needed), or choose driver "wire"',
+        'run "npm install zookeeper@7.3.0" (on Linux it compiles: python3, make and g++ are needed)',
       { cause },
     );
   }
@@ -92,6 +92,6 @@ function factoryFrom(Client: unknown): HandleFactory {
     // Not a class at all: the same message.
   }
   throw new DriverUnavailableError(
-    'the installed package "zookeeper" is not one that the native driver knows: run "npm install zookeeper@7.3.0", or choose driver "wire"',
+    'the installed package "zookeeper" is not one that the native driver knows: run "npm install zookeeper@7.3.0"',
   );
 }

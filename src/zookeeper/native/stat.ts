@@ -10,7 +10,7 @@ export function statFrom(raw: RawStat, operation: string, path: string): Stat {
       'inexact_integer',
       operation,
       path,
-      `${name} is beyond 2^53 and the native driver would round it; choose driver "wire"`,
+      `${name} is beyond 2^53 and the native driver would round it; it is refused, never rounded`,
     );
   };
   return {
