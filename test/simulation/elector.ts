@@ -1,22 +1,22 @@
 import type { ToFollower, ToLeader } from './messages.js';
 import type { Network } from './network.js';
+import type { Voter, Votes } from './parts.js';
 import type { Random } from './random.js';
 import type { Scheduler } from './scheduler.js';
-import type { Server } from './server.js';
 
 /**
  * Settles who leads the ensemble, by what ZooKeeper's election comes to: servers that look for a
  * leader join one that they can reach; else a majority that can reach one another takes the one
  * with the newest epoch and log.
  */
-export class Elector {
+export class Elector implements Votes {
   readonly #scheduler: Scheduler;
   readonly #network: Network;
   readonly #random: Random;
-  readonly #servers: Server[] = [];
+  readonly #servers: Voter[] = [];
   #epoch = 0n;
   #scheduled = false;
-  #avoided: Server | null = null;
+  #avoided: Voter | null = null;
 
   constructor(scheduler: Scheduler, network: Network, random: Random) {
     this.#scheduler = scheduler;
@@ -28,12 +28,12 @@ export class Elector {
     return Math.floor(this.#servers.length / 2) + 1;
   }
 
-  enrol(server: Server): void {
+  enrol(server: Voter): void {
     this.#servers.push(server);
   }
 
   /** Somebody else is to lead next, where the logs allow it. */
-  avoid(server: Server): void {
+  avoid(server: Voter): void {
     this.#avoided = server;
   }
 
@@ -73,17 +73,17 @@ export class Elector {
   }
 
   /** ZooKeeper breaks ties by server id; here chance does, to see more. */
-  #prefers(server: Server, best: Server): boolean {
+  #prefers(server: Voter, best: Voter): boolean {
     if (server.epoch !== best.epoch) return server.epoch > best.epoch;
     if (server.lastLogged !== best.lastLogged) return server.lastLogged > best.lastLogged;
     return best === this.#avoided;
   }
 
-  #reach(a: Server, b: Server): boolean {
+  #reach(a: Voter, b: Voter): boolean {
     return !this.#network.isCut(a, b) && !this.#network.isCut(b, a);
   }
 
-  #follow(server: Server, leader: Server): void {
+  #follow(server: Voter, leader: Voter): void {
     const leadership = leader.leadership;
     if (leadership === null) return;
     const [here, there] = this.#network.connect<ToFollower, ToLeader>(server, leader);

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/election/port.js';
 import { ConnectTimeoutError, CoordinatorError } from '../../src/errors.js';
-import { createWorld, type SimulatedClient, type World } from './index.js';
+import { createWorld, type Server, type SimulatedClient, type World } from './index.js';
 
 const NOTHING = new Uint8Array();
+
+/** For what depends on who is chosen, and on what arrives in time. */
+const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1);
 
 /** Writes to one node, and every now and then an ephemeral one, for ever; opens a new session after each that has ended. */
 async function worker(world: World, client: SimulatedClient): Promise<void> {
@@ -102,6 +105,13 @@ async function storm(seed: number, steps: number): Promise<World> {
   return world;
 }
 
+/** A server that doesn't lead, and the other one. */
+function followersOf(world: World): [Server, Server] {
+  const [one, other] = world.random.shuffle(world.servers.filter((server) => server !== world.leader()));
+  if (world.leader() === null || one === undefined || other === undefined) throw new Error('no quorum of three');
+  return [one, other];
+}
+
 describe('the simulated ensemble', () => {
   test.each([1, 2, 3, 4, 5, 6])('keeps one history through a storm of faults (seed %i)', async (seed) => {
     const world = await storm(seed, 20_000);
@@ -127,8 +137,7 @@ describe('the simulated ensemble', () => {
     const world = createWorld({ seed: 3 });
     await world.drive(async () => {
       await world.sleep(1_000);
-      const follower = world.servers.find((server) => server !== world.leader());
-      if (follower === undefined) throw new Error('no follower');
+      const [follower] = followersOf(world);
       const a = world.process({ name: 'a', sessionTimeoutMs: 4_000, servers: [follower] });
       const session = await a.driver.open();
       await session.create('/e', NOTHING, 'ephemeral');
@@ -164,6 +173,29 @@ describe('the simulated ensemble', () => {
     });
   });
 
+  test('a write that arrives by way of a server that its session has left is not applied', async () => {
+    const world = createWorld({ seed: 8 });
+    await world.drive(async () => {
+      await world.sleep(1_000);
+      const a = world.process({ name: 'a', servers: followersOf(world) });
+      const session = await a.driver.open();
+      const left = a.server;
+      if (left === null) throw new Error('not attached');
+      world.cutServer(left);
+      const late = session.create('/late', NOTHING, 'persistent').catch(() => 'lost');
+      await world.sleep(100);
+      world.cutClient(a, left);
+      a.dropConnection();
+      expect(await late).toBe('lost');
+      while (session.state !== 'connected') await world.sleep(100);
+      await session.create('/early', NOTHING, 'persistent');
+      expect(a.server).not.toBe(left);
+      world.healServer(left);
+      await world.sleep(5_000);
+      expect([world.inspect('/early'), world.inspect('/late')]).toEqual([expect.anything(), null]);
+    });
+  });
+
   test('a write whose reply is lost has been applied', async () => {
     const world = createWorld({ seed: 5 });
     await world.drive(async () => {
@@ -189,6 +221,99 @@ describe('the simulated ensemble', () => {
       expect(world.inspect('/e')).not.toBeNull();
       await world.sleep(8_000);
       expect(world.inspect('/e')).toBeNull();
+    });
+  });
+
+  test('a write on behalf of a session that has expired meanwhile is not applied', async () => {
+    const world = createWorld({ seed: 9 });
+    await world.drive(async () => {
+      await world.sleep(1_000);
+      const [follower] = followersOf(world);
+      const a = world.process({ name: 'a', sessionTimeoutMs: 4_000, servers: [follower] });
+      const session = await a.driver.open();
+      await session.create('/e', NOTHING, 'ephemeral');
+      world.cutServer(follower);
+      while (world.inspect('/e') !== null) await world.sleep(100);
+      const late = session.create('/late', NOTHING, 'persistent').catch((error: CoordinatorError) => error.kind);
+      await world.sleep(100);
+      world.healServer(follower);
+      expect(await late).not.toBe('/late');
+      await world.sleep(5_000);
+      expect(world.inspect('/late')).toBeNull();
+      expect(session.state).toBe('expired');
+    });
+  });
+
+  test('a session is kept alive by pings alone, by way of a follower', async () => {
+    const world = createWorld({ seed: 10 });
+    await world.drive(async () => {
+      await world.sleep(1_000);
+      const a = world.process({ name: 'a', sessionTimeoutMs: 4_000, servers: [followersOf(world)[0]] });
+      const session = await a.driver.open();
+      await session.create('/e', NOTHING, 'ephemeral');
+      await world.sleep(60_000);
+      expect(world.inspect('/e')).not.toBeNull();
+      expect(session.state).toBe('connected');
+    });
+  });
+
+  test('a server that is behind what the client has seen refuses it', async () => {
+    const world = createWorld({ seed: 11 });
+    await world.drive(async () => {
+      await world.sleep(1_000);
+      const [behind, ahead] = followersOf(world);
+      const a = world.process({ name: 'a', servers: [behind, ahead] });
+      const session = await a.driver.open();
+      world.cutServer(behind);
+      world.cutClient(a, behind);
+      if (a.server === behind) a.dropConnection();
+      while (a.server !== ahead) await world.sleep(100);
+      const { mzxid } = await session.write('/zookeeper', NOTHING, -1);
+      world.healClient(a, behind);
+      for (let i = 0; i < 3; i++) {
+        a.dropConnection();
+        await world.sleep(500);
+        expect(a.server, 'refused by one at once, it has gone to the other').toBe(ahead);
+      }
+      expect((await session.stat('/zookeeper'))?.mzxid).toBe(mzxid);
+    });
+  });
+
+  test.each(SEEDS)('a new leader has whatever was confirmed (seed %i)', async (seed) => {
+    const world = createWorld({ seed });
+    await world.drive(async () => {
+      await world.sleep(1_000);
+      const leader = world.leader();
+      const [behind] = followersOf(world);
+      world.cutServer(behind);
+      const a = world.process({ name: 'a', servers: world.servers.filter((server) => server !== behind) });
+      const session = await a.driver.open();
+      await session.create('/confirmed', NOTHING, 'persistent');
+      leader?.crash();
+      world.healServer(behind);
+      while (world.leader() === null) await world.sleep(50);
+      expect(await session.stat('/confirmed').catch(() => session.stat('/confirmed'))).not.toBeNull();
+    });
+  });
+
+  test.each(SEEDS)('what an overthrown leader proposed alone is dropped (seed %i)', async (seed) => {
+    const world = createWorld({ seed });
+    await world.drive(async () => {
+      await world.sleep(1_000);
+      const old = world.leader();
+      if (old === null) throw new Error('no leader');
+      const a = world.process({ name: 'a', servers: [old] });
+      const session = await a.driver.open();
+      world.cutServer(old);
+      const alone = session.create('/alone', NOTHING, 'persistent').catch(() => 'lost');
+      expect(await alone).toBe('lost');
+      while (world.leader() === old || world.leader() === null) await world.sleep(100);
+      // Now the old leader, whose log is longer, and one of the new epoch have to agree.
+      world.leader()?.crash();
+      world.healServer(old);
+      while (world.leader() === null) await world.sleep(50);
+      await world.sleep(1_000);
+      expect(world.inspect('/alone')).toBeNull();
     });
   });
 });

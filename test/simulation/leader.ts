@@ -1,7 +1,7 @@
 import type { Cancel } from '../../src/lease/clock.js';
 import type { Inquiry, ToFollower, ToLeader } from './messages.js';
 import type { Endpoint } from './network.js';
-import type { Role, Server } from './server.js';
+import type { Leadership, ServerCore } from './parts.js';
 import { SessionTracker } from './session-tracker.js';
 import type { Change, Submission, Transaction } from './transaction.js';
 import type { Tree } from './tree.js';
@@ -26,8 +26,8 @@ function ignore(): void {}
  * keeps the sessions' clocks. Cut off from the majority it commits nothing more, and yet answers
  * syncs and reconnects until it notices.
  */
-export class LeaderRole implements Role {
-  readonly #server: Server;
+export class LeaderRole implements Leadership {
+  readonly #server: ServerCore;
   readonly #epoch: bigint;
   /** With every proposal applied, committed or not: what the next write is decided by. */
   readonly #head: Tree;
@@ -42,7 +42,7 @@ export class LeaderRole implements Role {
   #syncs: { readonly at: number; readonly done: () => void }[] = [];
   #timers: Cancel[] = [];
 
-  constructor(server: Server, epoch: bigint) {
+  constructor(server: ServerCore, epoch: bigint) {
     this.#server = server;
     this.#epoch = epoch;
     this.#tracker = new SessionTracker(server.around.settings.tickMs);
@@ -182,7 +182,7 @@ export class LeaderRole implements Role {
     const lengths = [this.#server.log.length];
     for (const { logged } of this.#followers.values()) if (logged !== null) lengths.push(logged);
     lengths.sort((a, b) => b - a);
-    return lengths[this.#server.around.elector.majority - 1] ?? -1;
+    return lengths[this.#server.around.votes.majority - 1] ?? -1;
   }
 
   #commit(): void {
@@ -200,7 +200,7 @@ export class LeaderRole implements Role {
 
   /** Twice a tick: drops followers not heard for too long, gives up without a majority of them, and asks the rest who is alive. */
   #beat(delayMs: number): void {
-    const { scheduler, settings, elector } = this.#server.around;
+    const { scheduler, settings, votes } = this.#server.around;
     this.#timers[0] = scheduler.after(delayMs, () => {
       for (const [id, follower] of this.#followers) {
         if (this.#now - follower.lastHeard <= settings.syncLimit * settings.tickMs) continue;
@@ -208,7 +208,7 @@ export class LeaderRole implements Role {
         this.#followers.delete(id);
       }
       const patience = this.#established ? 0 : settings.initLimit * settings.tickMs;
-      if (1 + this.#followers.size < elector.majority && this.#now - this.#startedAt >= patience) {
+      if (1 + this.#followers.size < votes.majority && this.#now - this.#startedAt >= patience) {
         this.#server.look('lost its majority');
         return;
       }

@@ -1,7 +1,7 @@
 import type { NodeChange } from '../../src/election/port.js';
 import type { Answer, Operation, Read, ToClient, ToServer, Watched } from './messages.js';
 import type { Endpoint } from './network.js';
-import type { Server } from './server.js';
+import type { Attached, ServerCore } from './parts.js';
 import type { Outcome, Refusal, Write } from './transaction.js';
 import { statOf } from './tree.js';
 
@@ -17,13 +17,13 @@ interface Waiting {
  * A client's connection at its server. Replies leave in the order of the requests: a read, even a
  * ping, behind a write waits until that write is applied here. Reads ask nobody else.
  */
-export class ServerConnection {
-  readonly #server: Server;
+export class ServerConnection implements Attached {
+  readonly #server: ServerCore;
   readonly #endpoint: Endpoint<ToServer, ToClient>;
   readonly #waiting: Waiting[] = [];
   #session: string | null = null;
 
-  constructor(server: Server, endpoint: Endpoint<ToServer, ToClient>) {
+  constructor(server: ServerCore, endpoint: Endpoint<ToServer, ToClient>) {
     this.#server = server;
     this.#endpoint = endpoint;
     endpoint.onMessage = (message) => this.#receive(message);

@@ -1,60 +1,26 @@
-import type { Elector } from './elector.js';
 import { FollowerRole } from './follower.js';
 import { LeaderRole } from './leader.js';
-import type { Inquiry, ToClient, ToFollower, ToLeader, ToServer } from './messages.js';
-import type { Endpoint, Host, Network } from './network.js';
+import type { ToClient, ToFollower, ToLeader, ToServer } from './messages.js';
+import type { Endpoint } from './network.js';
+import type { Attached, Role, ServerCore, Surroundings, Voter } from './parts.js';
 import type { Random } from './random.js';
-import type { Scheduler } from './scheduler.js';
 import { ServerConnection } from './server-connection.js';
-import type { Outcome, Submission, Transaction } from './transaction.js';
+import type { Outcome, Transaction } from './transaction.js';
 import { Tree } from './tree.js';
 import { WatchTable } from './watches.js';
-
-/** How the ensemble is configured: ZooKeeper's own settings, with its defaults. */
-export interface EnsembleSettings {
-  readonly tickMs: number;
-  readonly syncLimit: number;
-  readonly initLimit: number;
-}
-
-/** What every server of an ensemble shares. */
-export interface Surroundings {
-  readonly scheduler: Scheduler;
-  readonly network: Network;
-  readonly elector: Elector;
-  readonly settings: EnsembleSettings;
-  /** Called once for each transaction, in order, when it is first applied anywhere. */
-  readonly onCommit: (transaction: Transaction, outcome: Outcome) => void;
-  readonly note: (server: string, what: string) => void;
-  /** The servers' wall clock. */
-  readonly wall: () => number;
-  /** Sessions that are to lose the reply of their next successful write. */
-  readonly losingReply: Set<string>;
-}
-
-/** What a server in a quorum can do for its clients, whether it leads or follows. */
-export interface Role {
-  submit(submission: Submission): void;
-  revalidate(inquiry: Inquiry): void;
-  sync(done: () => void): void;
-  /** The session's client was heard. */
-  touch(session: string): void;
-  stop(): void;
-}
 
 /**
  * One server. It holds a log, of which a prefix is applied to its tree, and serves clients from
  * that tree while it has a role: a follower behind the others answers reads from the past, and one
  * that is cut off goes on doing so until it notices.
  */
-export class Server implements Host {
+export class Server implements ServerCore, Voter {
   readonly id: number;
   readonly name: string;
   readonly random: Random;
   readonly around: Surroundings;
   readonly tree = new Tree();
-  readonly watches = new WatchTable<ServerConnection>();
-  /** On disk: survives a crash. Followed by proposals that no quorum may ever have. */
+  readonly watches = new WatchTable<Attached>();
   readonly log: Transaction[] = [];
   #epoch = 0n;
   #applied = 0;
@@ -96,7 +62,6 @@ export class Server implements Host {
     return this.#applied;
   }
 
-  /** Of the last leader whose log it has taken over. */
   get epoch(): bigint {
     return this.#epoch;
   }
@@ -109,19 +74,17 @@ export class Server implements Host {
     if (this.#up) task();
   }
 
-  lead(epoch: bigint): LeaderRole {
+  lead(epoch: bigint): void {
     this.#epoch = epoch;
     const role = new LeaderRole(this, epoch);
     this.#role = role;
     role.start();
-    return role;
   }
 
   follow(endpoint: Endpoint<ToFollower, ToLeader>): void {
     this.#role = new FollowerRole(this, endpoint);
   }
 
-  /** Takes over a leader's log; what we had beyond it was never committed. */
   adopt(log: readonly Transaction[], epoch: bigint): void {
     if (this.#applied > 0 && log[this.#applied - 1] !== this.log[this.#applied - 1]) {
       throw new Error(`${this.name} has applied what its new leader never logged`);
@@ -135,26 +98,26 @@ export class Server implements Host {
     this.#serving = true;
   }
 
-  /** Gives up its role, drops every client, and looks for a leader again. */
   look(why: string): void {
     this.around.note(this.name, `looks for a leader: ${why}`);
     this.#quit();
-    this.around.elector.consider();
+    this.around.votes.consider();
   }
 
   crash(): void {
     if (!this.#up) return;
     this.around.note(this.name, 'crashes');
+    // First of all: an orderly end would let what it has sent arrive.
+    this.around.network.reset(this, { local: false });
     this.#quit();
     this.#up = false;
-    this.around.network.reset(this, { local: false });
   }
 
   restart(): void {
     if (this.#up) return;
     this.around.note(this.name, 'restarts');
     this.#up = true;
-    this.around.elector.consider();
+    this.around.votes.consider();
   }
 
   accept(endpoint: Endpoint<ToServer, ToClient>): void {
@@ -165,8 +128,8 @@ export class Server implements Host {
     this.#connections.add(new ServerConnection(this, endpoint));
   }
 
-  disconnected(connection: ServerConnection): void {
-    this.#connections.delete(connection);
+  disconnected(connection: Attached): void {
+    for (const each of this.#connections) if (each === connection) this.#connections.delete(each);
     this.watches.drop(connection);
   }
 
@@ -180,7 +143,6 @@ export class Server implements Host {
     return ((BigInt(this.id) << 56n) | (0x9a_0000_0000n + BigInt(this.#sessionsOpened))).toString(16).padStart(16, '0');
   }
 
-  /** Applies the log up to this length. What is applied is committed, and never taken back. */
   applyUpTo(length: number): void {
     while (this.#applied < length) {
       const transaction = this.log[this.#applied];

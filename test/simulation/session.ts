@@ -43,7 +43,6 @@ export class SimulatedSession implements Session {
   #timeoutMs = 0;
   #state: SessionState = 'disconnected';
   #closing: Promise<void> | null = null;
-  #silent = false;
 
   /** @param opened called once, when the ensemble has granted the session */
   constructor(
@@ -153,27 +152,14 @@ export class SimulatedSession implements Session {
 
   /** Detached, there is nobody to tell: the session lives on until its time is over. */
   #close(): Promise<void> {
-    if (this.#isOver()) return this.#silence();
-    if (!this.#transport.attached) {
-      this.#process.post(() => this.#end('closed'));
-      return this.#silence();
-    }
     return new Promise((resolve) => {
       const done = () => {
         this.#end('closed');
-        resolve(this.#silence());
-      };
-      this.#send({ operation: { type: 'close', session: this.#id }, name: 'close', resolve: done, reject: done });
-    });
-  }
-
-  /** Resolves after the listeners have heard all that they are to hear. */
-  #silence(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#process.post(() => {
-        this.#silent = true;
         resolve();
-      });
+      };
+      if (this.#transport.attached) {
+        this.#send({ operation: { type: 'close', session: this.#id }, name: 'close', resolve: done, reject: done });
+      } else this.#process.post(done);
     });
   }
 
@@ -244,9 +230,8 @@ export class SimulatedSession implements Session {
     this.#state = state;
     this.#transport.stop();
     this.#tellState(state);
-    const kind = state === 'expired' ? 'session_expired' : 'session_closed';
-    this.#fail(this.#sent, kind);
-    this.#fail(this.#unsent, kind);
+    // What was sent has failed with the connection, or been answered before the close.
+    this.#fail(this.#unsent, state === 'expired' ? 'session_expired' : 'session_closed');
   }
 
   /** Each rejection is an event of its own, after the one that caused it. */
@@ -257,12 +242,11 @@ export class SimulatedSession implements Session {
   }
 
   #tellState(state: SessionState): void {
-    if (this.#silent) return;
-    for (const listener of [...this.#stateListeners]) if (!this.#silent) listener(state);
+    for (const listener of [...this.#stateListeners]) listener(state);
   }
 
   #tellNode(path: string, change: NodeChange): void {
-    for (const listener of [...(this.#nodeListeners.get(path) ?? [])]) if (!this.#silent) listener(change);
+    for (const listener of [...(this.#nodeListeners.get(path) ?? [])]) listener(change);
   }
 }
 

@@ -6,10 +6,11 @@ import { Elector } from './elector.js';
 import { History, type HistoryEntry } from './history.js';
 import { type Delays, type Host, Network } from './network.js';
 import { Operator } from './operator.js';
+import type { EnsembleSettings } from './parts.js';
 import { SimulatedProcess } from './process.js';
 import { Random } from './random.js';
 import { type RunLimits, Scheduler } from './scheduler.js';
-import { type EnsembleSettings, Server } from './server.js';
+import { Server } from './server.js';
 import type { Outcome, Transaction } from './transaction.js';
 import { statOf } from './tree.js';
 
@@ -95,7 +96,7 @@ export class World {
     const around = {
       scheduler: this.#scheduler,
       network: this.#network,
-      elector: this.#elector,
+      votes: this.#elector,
       settings: this.settings,
       losingReply: this.#losingReply,
       wall: () => WALL_EPOCH + Math.floor(this.now),
