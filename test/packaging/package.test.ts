@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+  readonly unpackedSize: number;
+}
+
+let folder: string;
+let tarball: string;
+let packed: Packed;
+let consumer: string;
+
+function run(command: string, args: readonly string[], cwd = ROOT): string {
+  try {
+    return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}\n${stderr}`);
+  }
+}
+
+const exported = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports as Record<string, unknown>;
+const entries = Object.keys(exported)
+  .filter((key) => key !== './package.json')
+  .map((key) => key.replace(/^\./, 'tenure'));
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tenure-pack-'));
+  run('npm', ['run', '--silent', 'build']);
+  packed = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder]))[0];
+  tarball = join(folder, packed.filename);
+  // An empty project that has the package as it would be published, and what that depends on.
+  consumer = join(folder, 'consumer');
+  const installed = join(consumer, 'node_modules');
+  mkdirSync(installed, { recursive: true });
+  run('tar', ['-xzf', tarball, '-C', folder]);
+  cpSync(join(folder, 'package'), join(installed, 'tenure'), { recursive: true });
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), '@types/node', 'undici-types']) {
+    mkdirSync(join(installed, name, '..'), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), join(installed, name));
+  }
+  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', type: 'module', private: true }));
+}, 180_000);
+
+afterAll(() => {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the published package', () => {
+  it('holds what runs, and nothing else', () => {
+    const strange = packed.files
+      .map(({ path }) => path)
+      .filter((path) => !/^(dist\/.*\.(js|d\.ts)|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path));
+    expect(strange).toEqual([]);
+    expect(packed.files.length).toBeGreaterThan(20);
+    expect(packed.unpackedSize).toBeLessThan(1_500_000);
+  });
+
+  it('has nothing that publint would mend', async () => {
+    const pkgDir = join(consumer, 'node_modules/tenure');
+    const { messages, pkg } = await publint({ pkgDir, strict: true, pack: false });
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+  });
+
+  it('has types that resolve however it is imported', () => {
+    // It is an ES module: CommonJS gets at it by require(esm), which this rule knows nothing of.
+    const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    const args = ['--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm', '--no-color'];
+    // It fails where it finds a problem; a line for each entry shows that it looked.
+    const out = run('node', [attw, tarball, ...args]);
+    for (const entry of entries) expect(out).toContain(`"${entry}"`);
+  });
+
+  it.each(['nodenext', 'bundler'])('type-checks from an empty project with moduleResolution %s', (moduleResolution) => {
+    const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
+    const program = `
+      ${entries.map((entry, i) => `import * as entry${i} from '${entry}';`).join('\n')}
+      import { connect, type Term } from 'tenure';
+      export const used = [${entries.map((_, i) => `entry${i}`).join(', ')}];
+      export async function work(): Promise<bigint> {
+        const tenure = await connect({ servers: 'localhost' });
+        return tenure.election('x').lead((term: Term): bigint => term.token);
+      }
+      // @ts-expect-error a token is no number
+      export const wrong: (term: Term) => number = (term) => term.token;
+    `;
+    writeFileSync(join(consumer, 'index.ts'), program);
+    const options = {
+      strict: true,
+      noEmit: true,
+      target: 'es2023',
+      lib: ['es2023', 'esnext.disposable'],
+      module,
+      moduleResolution,
+      types: ['node'],
+      exactOptionalPropertyTypes: true,
+    };
+    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['index.ts'] }));
+    run('node', [TSC, '-p', consumer], consumer);
+  });
+
+  it.each(entries)('%s can be imported, and required', (entry) => {
+    const script = `import(${JSON.stringify(entry)}).then((m) => console.log(Object.keys(m).length > 0))`;
+    expect(run('node', ['--input-type=module', '-e', script], consumer).trim()).toBe('true');
+    const required = `console.log(Object.keys(require(${JSON.stringify(entry)})).length > 0)`;
+    expect(run('node', ['--input-type=commonjs', '-e', required], consumer).trim()).toBe('true');
+  });
+
+  it('the module alone loads no web server, logger, telemetry SDK or driver', () => {
+    // All of these are CommonJS or native, so whoever loads them leaves them here.
+    const script =
+      "import Module from 'node:module'; await import('tenure'); console.log(JSON.stringify(Object.keys(Module._cache)))";
+    const loaded: string[] = JSON.parse(run('node', ['--input-type=module', '-e', script], consumer));
+    expect(loaded.filter((path) => /\/(express|pino|sdk-node|exporter-[a-z]+|zookeeper)\//.test(path))).toEqual([]);
+  });
+
+  it('importing it keeps no process alive', () => {
+    expect(
+      run('node', ['--input-type=module', '-e', "await import('tenure'); console.log('done')"], consumer).trim(),
+    ).toBe('done');
+  });
+});
