@@ -78,6 +78,8 @@ export function closingChecks(check: Check): void {
     const { hand, root } = bench;
     const seat = await bench.seat({ sessionTimeoutMs: 2_000 });
     await seat.session.create(`${root}/e`, NOTHING, 'ephemeral');
+    // A server that lags has none of it yet, which is not the same as gone.
+    await bench.barrier(hand);
     await seat.cut();
     await seat.drop();
     await bench.until(seat.session, 'disconnected');

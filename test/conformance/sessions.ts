@@ -8,6 +8,8 @@ export function sessionChecks(check: Check): void {
     const seat = await bench.seat({ sessionTimeoutMs: 2_000 });
     const states = statesOf(seat.session);
     await seat.session.create(`${root}/e`, NOTHING, 'ephemeral');
+    // A server that lags has none of it yet, which is not the same as gone.
+    await bench.barrier(hand);
     await seat.cut();
     const pending = refusal(bench.barrier(seat.session));
     await bench.eventually('its node is gone', async () => (await hand.stat(`${root}/e`)) === null);
@@ -50,6 +52,8 @@ export function sessionChecks(check: Check): void {
     const { session } = await bench.seat();
     const states = statesOf(session);
     await session.create(`${root}/e`, NOTHING, 'ephemeral');
+    // A server that lags has none of it yet, which is not the same as gone.
+    await bench.barrier(hand);
     await bench.world.closeSession(session);
     await bench.eventually('its node is gone', async () => (await hand.stat(`${root}/e`)) === null, 2_000);
     const refused = await refusal(
