@@ -119,7 +119,7 @@ export class CoordinatorError extends TenureError {
     this.operation = operation;
     this.path = path;
     this.maybeApplied = MAYBE_APPLIED.has(kind);
-    this.retriable = this.maybeApplied;
+    this.retriable = this.maybeApplied && kind !== 'inexact_integer';
   }
 }
 
@@ -128,6 +128,8 @@ const MAYBE_APPLIED: ReadonlySet<CoordinatorErrorKind> = new Set([
   'operation_timeout',
   'session_expired',
   'session_closed',
+  // The reply could not be taken; what it replied to stands.
+  'inexact_integer',
   'unknown',
 ]);
 
@@ -188,20 +190,29 @@ export class StaleTokenError extends TenureError {
   readonly code = 'STALE_TOKEN';
   readonly retriable = false;
   readonly resource: string;
-  /** The token that was refused. */
-  readonly token: bigint;
-  /** The highest token that the resource has accepted. */
-  readonly highest: bigint;
   /** Who presented the highest token, where the resource knows. */
   readonly holder: string | undefined;
+  // Not enumerable, for loggers copy an error's own properties into JSON, which has no exact form for them.
+  readonly #token: bigint;
+  readonly #highest: bigint;
 
   constructor(resource: string, token: bigint, highest: bigint, holder?: string) {
     super(
       `${JSON.stringify(resource)} refused token ${token}: it has accepted ${highest}${holder === undefined ? '' : ` from ${JSON.stringify(holder)}`}`,
     );
     this.resource = resource;
-    this.token = token;
-    this.highest = highest;
+    this.#token = token;
+    this.#highest = highest;
     this.holder = holder;
+  }
+
+  /** The token that was refused. */
+  get token(): bigint {
+    return this.#token;
+  }
+
+  /** The highest token that the resource has accepted. */
+  get highest(): bigint {
+    return this.#highest;
   }
 }

@@ -1,45 +1,21 @@
 import { CoordinatorError, TokenRegressedError } from '../errors.js';
 import { type Cancel, instant } from '../lease/clock.js';
 import type { Token } from '../token.js';
-import {
-  type CampaignEffect,
-  type CampaignEvent,
-  type CampaignRules,
-  type CampaignState,
-  type Claimed,
-  campaignStep,
-  enterQueue,
-  type Out,
-  type RecordView,
-} from './campaign.js';
+import type { CampaignEffect, CampaignEvent, CampaignState, Claimed, Out, RecordView } from './campaign.js';
+import { campaignStep, enterQueue } from './campaign-step.js';
 import { parseObject } from './candidate.js';
+import type { Contest } from './contest.js';
 import { withdrawClaim } from './ending.js';
 import { enqueue, listed, type Place } from './enqueue.js';
 import type { Host } from './host.js';
-import type { ElectionPaths } from './names.js';
 import { isKind } from './nodes.js';
 import type { OwnNodeWatch } from './own-node.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment } from './port.js';
-import { before } from './queue.js';
+import { aheadOf } from './queue.js';
 import { readRecord } from './reading.js';
-import { encodeRecord, type TermRecord } from './record.js';
+import { encodeRecord, type TermOfRecord, type TermRecord } from './record.js';
 import { abortable, orAborted } from './waiting.js';
-
-/** What a candidacy stands for: the election and the candidate. */
-export interface Contest {
-  readonly election: string;
-  readonly paths: ElectionPaths;
-  readonly sessionsPath: string;
-  readonly nodePrefix: string;
-  /** Whether a leader touches its node after its claim: not where a candidate behind it would take that for its end. */
-  readonly touches: boolean;
-  readonly candidateId: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  /** The bytes of our candidate node. */
-  readonly data: Uint8Array;
-  readonly rules: CampaignRules;
-}
 
 export type Outcome =
   | {
@@ -208,7 +184,7 @@ export class Candidacy {
       case 'list':
         this.#answer(listed(this.#host, session, paths.queue), (names) => {
           if (this.#state === null || this.#state.name === 'out') return;
-          this.#dispatch({ type: 'listed', queue: before(names, this.#state.self.node) });
+          this.#dispatch({ type: 'listed', queue: aheadOf(names, this.#state.self.node) });
         });
         break;
       case 'read_record':
@@ -260,30 +236,15 @@ export class Candidacy {
     this.#alarm = clock.after(waitMs, () => this.#dispatch({ type: 'alarm' }));
   }
 
-  async #claim(effect: CampaignEffect & { do: 'claim' }): Promise<void> {
+  async #claim(effect: Claim): Promise<void> {
     const { session, renewals, leaseMs } = this.#attachment;
     const { paths, candidateId, metadata } = this.#contest;
     const sessionNode = await renewals.prepare();
     const state = this.#state;
     const own = this.#own;
     if (this.#over || own === null || state?.name !== 'claiming') return;
-    const record: TermRecord = {
-      ...effect.base,
-      latest: {
-        term: effect.term,
-        token: effect.token,
-        node: state.self.node,
-        leaderId: candidateId,
-        session: sessionNode,
-        leaseMs,
-        metadata,
-        electedAt: new Date(this.#host.clock.wall()).toISOString(),
-        ended: null,
-      },
-      transfer: null,
-      previous: effect.previous,
-    };
-    const data = encodeRecord(record);
+    const term = { leaderId: candidateId, node: state.self.node, session: sessionNode, leaseMs, metadata };
+    const data = encodeRecord(claimedRecord(effect, term, this.#host.clock.wall()));
     this.#dispatch({ type: 'claim_sent', sentAt: instant(this.#host.clock) });
     const write =
       effect.version === -1
@@ -349,4 +310,13 @@ function claimedToken(state: Exclude<CampaignState, { name: 'waiting' }>): Token
   if (state.name === 'claimed') return state.latest.token;
   if (state.name === 'out') return state.mayHaveClaimed ? state.token : null;
   return state.claimSentAt === null || state.view === null ? null : state.view.record.floor + state.self.czxid;
+}
+
+type Claim = CampaignEffect & { do: 'claim' };
+type Claimant = Pick<TermOfRecord, 'leaderId' | 'node' | 'session' | 'leaseMs' | 'metadata'>;
+
+/** The record with our term in it. What an operator has set stays, but for a transfer: a claim fulfils or voids it. */
+function claimedRecord({ base, term, token, previous }: Claim, claimant: Claimant, wallMs: number): TermRecord {
+  const electedAt = new Date(wallMs).toISOString();
+  return { ...base, latest: { term, token, ...claimant, electedAt, ended: null }, transfer: null, previous };
 }

@@ -1,8 +1,10 @@
 import { TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
-import { Candidacy, type Contest, type Outcome } from './candidacy.js';
+import { Candidacy, type Outcome } from './candidacy.js';
 import { encodeCandidate, type Metadata } from './candidate.js';
+import type { Contest } from './contest.js';
 import { type Host, sleep } from './host.js';
+import { Keeper } from './keeper.js';
 import { type LeadOptions, lead, type Worker } from './lead.js';
 import { electionPaths, sessionsPath } from './names.js';
 import { isKind } from './nodes.js';
@@ -176,9 +178,9 @@ export class Election {
    * longer ago than its time to drain: nothing but ending the process is certain to stop it.
    */
   health(): Health {
-    const { host, working } = this.#commons;
+    const { working } = this.#commons;
     for (const term of working) {
-      const overForMs = term.overForMs(host.clock.monotonic());
+      const overForMs = term.overForMs;
       if (term.election !== this.name || overForMs <= this.#drainTimeoutMs) continue;
       return {
         healthy: false,
@@ -207,7 +209,7 @@ export class Election {
         const attachment = await membership.attach(stop);
         const outcome = await this.#candidacy(attachment, wait, stop);
         if (outcome?.kind === 'claimed') {
-          const term = new Term(host, attachment, this.#contest, outcome, this.#drainTimeoutMs);
+          const term = new Term(new Keeper(host, attachment, this.#contest, outcome, this.#drainTimeoutMs));
           terms.add(term);
           void term.released.then(() => terms.delete(term));
           // Aborted in the very turn in which the claim was confirmed.

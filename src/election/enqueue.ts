@@ -4,7 +4,7 @@ import { ensurePath, isKind } from './nodes.js';
 import { OwnNodeWatch } from './own-node.js';
 import { removeSurely, untilAnswered } from './persistence.js';
 import type { Session } from './port.js';
-import { before, checkHeadroom, inOrder, nodePrefix, uuidOf } from './queue.js';
+import { aheadOf, checkHeadroom, inOrder, nodePrefix, uuidOf } from './queue.js';
 
 /** A place in the queue: our node, and who stood before it, first come first. */
 export interface Place {
@@ -47,7 +47,7 @@ export async function enqueue(
   const [names, czxid] = await Promise.all([listed(host, session, queuePath), watch.arm()]);
   const [kept, ...extra] = names.filter((name) => uuidOf(name) === uuid);
   for (const later of extra) void removeSurely(host, session, `${queuePath}/${later}`);
-  if (kept === node && czxid !== null) return { self: { node, czxid }, queue: before(names, node), watch };
+  if (kept === node && czxid !== null) return { self: { node, czxid }, queue: aheadOf(names, node), watch };
   watch.cancel();
   return kept === undefined || kept === node ? null : earlier(host, session, queuePath, kept, names);
 }
@@ -62,7 +62,7 @@ async function earlier(
 ): Promise<Place | null> {
   const watch = new OwnNodeWatch(host, session, `${queuePath}/${node}`);
   const czxid = await watch.arm();
-  if (czxid !== null) return { self: { node, czxid }, queue: before(names, node), watch };
+  if (czxid !== null) return { self: { node, czxid }, queue: aheadOf(names, node), watch };
   watch.cancel();
   return null;
 }

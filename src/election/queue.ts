@@ -47,7 +47,7 @@ export function inOrder(nodes: readonly string[]): string[] {
 }
 
 /** Those of `ordered` that stand before `node`. */
-export function before(ordered: readonly string[], node: string): string[] {
+export function aheadOf(ordered: readonly string[], node: string): string[] {
   return ordered.slice(0, Math.max(0, ordered.indexOf(node)));
 }
 

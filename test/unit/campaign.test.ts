@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type CampaignEffect,
-  type CampaignEvent,
-  type CampaignState,
-  campaignStep,
-  enterQueue,
-  predecessorOf,
-  type RecordView,
-} from '../../src/election/campaign.js';
+import type { CampaignEffect, CampaignEvent, CampaignState, RecordView } from '../../src/election/campaign.js';
+import { campaignStep, enterQueue, predecessorOf } from '../../src/election/campaign-step.js';
 import { EMPTY_RECORD, type TermOfRecord, type TermRecord } from '../../src/election/record.js';
 
 const SELF = { node: 'n-0000000009', czxid: 900n };

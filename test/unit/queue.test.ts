@@ -64,8 +64,8 @@ describe('the order of the queue', () => {
 
   it('tells who stands before a node', () => {
     const queue = ['a-0000000001', 'b-0000000002', 'c-0000000003'];
-    expect(before(queue, 'c-0000000003')).toEqual(['a-0000000001', 'b-0000000002']);
-    expect(before(queue, 'a-0000000001')).toEqual([]);
+    expect(aheadOf(queue, 'c-0000000003')).toEqual(['a-0000000001', 'b-0000000002']);
+    expect(aheadOf(queue, 'a-0000000001')).toEqual([]);
   });
 
   it('finds the uuid in names of our format only', () => {

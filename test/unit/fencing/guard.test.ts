@@ -60,10 +60,10 @@ describe('whenOver', () => {
     const reasons: unknown[] = [];
     whenOver(term, (reason) => reasons.push(reason));
     draining.abort();
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await new Promise((resolve) => setTimeout(resolve, 150));
     expect(reasons).toEqual([]);
     over = true;
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await new Promise((resolve) => setTimeout(resolve, 150));
     expect(reasons).toEqual([expect.any(NotLeadingError)]);
   });
 });

@@ -1,0 +1,319 @@
+import { LeadershipLostError, type LossReason } from '../errors.js';
+import { type Cancel, type Instant, instant } from '../lease/clock.js';
+import type { Token } from '../token.js';
+import type { RecordView } from './campaign.js';
+import type { Outcome } from './candidacy.js';
+import type { Contest } from './contest.js';
+import { announceEnd } from './ending.js';
+import {
+  type Holding,
+  type HoldingEffect,
+  type HoldingEvent,
+  type HoldingStep,
+  holdingState,
+  holdingStep,
+  open,
+  type TermState,
+} from './holding.js';
+import type { Host } from './host.js';
+import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
+import type { Attachment } from './port.js';
+import { readRecord } from './reading.js';
+import type { EndHow, PreviousTerm } from './record.js';
+
+type Won = Outcome & { kind: 'claimed' };
+
+/**
+ * Keeps one term: tells its reducer what happens to the session, the record and our node, and
+ * carries out what it asks for. All effects of a term are in this file.
+ */
+export class Keeper {
+  readonly election: string;
+  readonly number: number;
+  readonly token: Token;
+  readonly leaderId: string;
+  readonly previous: PreviousTerm | null;
+  readonly signal: AbortSignal;
+  /** When the term was opened. */
+  readonly openedAt: Instant;
+  /** Resolves when our end is known to the ensemble, or the session is dead. */
+  readonly released: Promise<void>;
+  readonly #host: Host;
+  readonly #attachment: Attachment;
+  readonly #contest: Contest;
+  readonly #drainTimeoutMs: number;
+  readonly #node: string;
+  readonly #abort = new AbortController();
+  readonly #cancels: Cancel[] = [];
+  readonly #listeners = new Map<TermState, Set<() => void>>();
+  #resolveReleased: () => void = () => {};
+  #holding: Holding;
+  #view: RecordView;
+  #alarm: { at: number; cancel: Cancel } | null = null;
+  #suspectSince: number | null = null;
+  #lostAt: number | null = null;
+
+  /** Made when a claim is confirmed, in the same turn: no change of the record or of our node can fall between. */
+  constructor(host: Host, attachment: Attachment, contest: Contest, won: Won, drainTimeoutMs: number) {
+    const { claimed, watch } = won;
+    this.#host = host;
+    this.#attachment = attachment;
+    this.#contest = contest;
+    this.#drainTimeoutMs = drainTimeoutMs;
+    this.#node = claimed.self.node;
+    this.#view = claimed.view;
+    this.election = contest.election;
+    this.number = claimed.latest.term;
+    this.token = claimed.latest.token;
+    this.leaderId = claimed.latest.leaderId;
+    this.previous = claimed.previous;
+    this.signal = this.#abort.signal;
+    this.openedAt = instant(host.clock);
+    this.released = new Promise((resolve) => {
+      this.#resolveReleased = resolve;
+    });
+    const lease = { lengthMs: claimed.latest.leaseMs, from: claimed.sentAt };
+    const [holding, effects] = open(this.token, lease, this.openedAt);
+    this.#holding = holding;
+    this.#listenTo(won);
+    this.#elected(won);
+    for (const effect of effects) this.#perform(effect);
+    this.#catchUp(watch.gone);
+  }
+
+  get holding(): Holding {
+    return this.#holding;
+  }
+
+  /** The record as last read. */
+  get view(): RecordView {
+    return this.#view;
+  }
+
+  /** How long the term has been over, in milliseconds; 0 while it isn't. */
+  get overForMs(): number {
+    return this.#lostAt === null ? 0 : this.#host.clock.monotonic() - this.#lostAt;
+  }
+
+  now(): Instant {
+    return instant(this.#host.clock);
+  }
+
+  on(state: TermState, listener: () => void): Cancel {
+    const listeners = this.#listeners.get(state) ?? new Set();
+    this.#listeners.set(state, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  dispatch(event: HoldingEvent, now: Instant = this.now()): void {
+    this.#apply(holdingStep(this.#holding, event, now));
+  }
+
+  /** Writes the record if it is still as we last read it. @throws {CoordinatorError} of kind `bad_version` where it isn't */
+  async write(data: Uint8Array): Promise<void> {
+    await this.#attachment.session.write(this.#contest.paths.term, data, this.#view.version);
+  }
+
+  /** Reads the record again, and draws the conclusions. Never rejects. */
+  async readAgain(): Promise<void> {
+    try {
+      this.#view = await readRecord(this.#host, this.#attachment.session, this.#contest.paths.term, true);
+    } catch (error) {
+      if (!sessionLives(this.#attachment.session)) return;
+      this.#host.logger.error({ election: this.election, err: error }, 'the term record was overwritten');
+      this.dispatch({ type: 'record', ours: false, paused: false, transferred: false });
+      return;
+    }
+    this.#judgeRecord();
+  }
+
+  recovered(): void {
+    if (this.#holding.name !== 'recovering') return;
+    this.dispatch({ type: 'recovered' });
+    this.#host.emit('recovered', {
+      ...this.#event(),
+      durationMs: this.#host.clock.monotonic() - this.openedAt.monotonic,
+    });
+  }
+
+  lossError(reason: LossReason): LeadershipLostError {
+    if (this.signal.aborted) return this.signal.reason as LeadershipLostError;
+    return new LeadershipLostError(reason, `${this.name} is over: ${LOSS[reason]}`);
+  }
+
+  /** For messages. */
+  get name(): string {
+    return `term ${this.number} of ${JSON.stringify(this.election)} (token ${this.token})`;
+  }
+
+  #listenTo({ watch }: Won): void {
+    const { session, renewals } = this.#attachment;
+    watch.listen({
+      gone: () => this.dispatch({ type: 'gone', reason: 'node_gone' }),
+      // A renewal that was sent before is no proof: its confirmation may come ahead of the news that our node is gone.
+      unsure: () => this.dispatch({ type: 'doubt', reason: 'connection_lost' }),
+    });
+    this.#cancels.push(
+      () => watch.cancel(),
+      session.onNode(this.#contest.paths.term, () => void this.readAgain()),
+      session.onState((state) => {
+        if (state === 'connected') this.dispatch({ type: 'connected' });
+        else if (state === 'disconnected') this.dispatch({ type: 'doubt', reason: 'connection_lost' });
+        else this.dispatch({ type: 'gone', reason: state === 'expired' ? 'session_expired' : 'closed' });
+      }),
+      renewals.hold((news) => {
+        if (news.type === 'confirmed') this.dispatch({ type: 'confirmed', sentAt: news.sentAt }, news.now);
+        else if (news.type === 'disturbed') this.dispatch({ type: 'doubt', reason: news.disturbance.kind });
+        else if (news.type === 'gone') this.dispatch({ type: 'gone', reason: 'session_node_gone' });
+      }),
+    );
+  }
+
+  /** What may have happened between the claim and now. */
+  #catchUp(ownNodeGone: boolean): void {
+    const { session } = this.#attachment;
+    if (ownNodeGone) this.dispatch({ type: 'gone', reason: 'node_gone' });
+    if (session.state === 'disconnected') this.dispatch({ type: 'doubt', reason: 'connection_lost' });
+    if (!sessionLives(session)) this.dispatch({ type: 'gone', reason: 'session_expired' });
+    // A pause or transfer may have come in right behind the claim.
+    this.#judgeRecord();
+    if (this.#contest.touches) this.#touch();
+  }
+
+  #apply([holding, effects]: HoldingStep): void {
+    const before = this.#holding;
+    this.#holding = holding;
+    for (const effect of effects) this.#perform(effect);
+    if (holding !== before) this.#tell(before, holding);
+  }
+
+  #perform(effect: HoldingEffect): void {
+    switch (effect.do) {
+      case 'abort':
+        this.#abort.abort(this.lossError(effect.reason));
+        break;
+      case 'renew':
+        this.#attachment.renewals.renewNow();
+        break;
+      case 'alarm':
+        this.#wakeIn(effect.inMs);
+        break;
+      case 'release':
+        void this.#release(effect.announce);
+        break;
+    }
+  }
+
+  /** One timer, set again only for an earlier moment: a renewal moves the deadline away, and the timer finds that out. */
+  #wakeIn(inMs: number): void {
+    const { clock } = this.#host;
+    const at = clock.monotonic() + inMs;
+    if (this.#alarm !== null && this.#alarm.at <= at) return;
+    this.#alarm?.cancel();
+    const cancel = clock.after(inMs, () => {
+      this.#alarm = null;
+      this.dispatch({ type: 'alarm' });
+    });
+    this.#alarm = { at, cancel };
+  }
+
+  /** Takes our node out of the queue, behind the announcement where there is one; both until confirmed. */
+  async #release(announce: EndHow | null): Promise<void> {
+    this.#alarm?.cancel();
+    for (const cancel of this.#cancels) cancel();
+    const { session } = this.#attachment;
+    const { paths } = this.#contest;
+    const announced =
+      announce === null ? false : announceEnd(this.#host, session, paths.term, this.token, announce, this.#view);
+    const removed = removeSurely(this.#host, session, `${paths.queue}/${this.#node}`);
+    const said = await announced;
+    await removed;
+    this.#host.emit('released', { ...this.#event(), announced: said });
+    this.#resolveReleased();
+  }
+
+  #judgeRecord(): void {
+    const { latest, pause, transfer } = this.#view.record;
+    this.dispatch({
+      type: 'record',
+      ours: latest?.token === this.token && latest.ended === null,
+      paused: pause !== null,
+      transferred: transfer !== null && transfer.to !== this.#node,
+    });
+  }
+
+  /**
+   * Rewrites our own candidate node as it is: the one candidate that watches it learns that its
+   * predecessor leads now, and begins to date our renewals. Nobody else is told anything.
+   */
+  #touch(): void {
+    const { session } = this.#attachment;
+    const path = `${this.#contest.paths.queue}/${this.#node}`;
+    untilAnswered(this.#host, session, () => session.write(path, this.#contest.data, -1), this.signal).catch(() => {
+      // Lost meanwhile, or refused: the follower is then patient from the vacancy on, which is safe.
+    });
+  }
+
+  #tell(before: Holding, holding: Holding): void {
+    const state = holdingState(holding);
+    if (state === holdingState(before)) return;
+    this.#announce(state, holding);
+    for (const listener of [...(this.#listeners.get(state) ?? [])]) {
+      try {
+        listener();
+      } catch (error) {
+        this.#host.logger.error({ election: this.election, err: error }, 'a listener of the term threw');
+      }
+    }
+  }
+
+  #announce(state: TermState, holding: Holding): void {
+    const { clock, emit } = this.#host;
+    const now = clock.monotonic();
+    if (state === 'suspect' && holding.name !== 'lost' && holding.doubt !== null) {
+      this.#suspectSince = now;
+      emit('suspect', { ...this.#event(), reason: holding.doubt.reason });
+    } else if (state === 'leading' || state === 'recovering') {
+      emit('leading', { ...this.#event(), suspectMs: this.#suspectSince === null ? 0 : now - this.#suspectSince });
+      this.#suspectSince = null;
+    } else if (holding.name === 'draining') {
+      emit('draining', { ...this.#event(), reason: holding.why });
+      this.#cancels.push(clock.after(this.#drainTimeoutMs, () => this.#drainTimedOut()));
+    } else if (holding.name === 'lost') {
+      this.#lostAt = now;
+      emit('lost', { ...this.#event(), reason: holding.reason, ledMs: now - this.openedAt.monotonic });
+    }
+  }
+
+  #drainTimedOut(): void {
+    this.#host.emit('undrained', { ...this.#event(), drainTimeoutMs: this.#drainTimeoutMs });
+    this.dispatch({ type: 'release', settled: false });
+  }
+
+  #elected({ claimed, joinedAt, patienceMs }: Won): void {
+    this.#host.emit('elected', {
+      ...this.#event(),
+      electionMs: claimed.sentAt.monotonic - joinedAt,
+      failoverMs: claimed.previous === null ? null : claimed.sentAt.monotonic - claimed.vacancyAt,
+      patienceMs,
+      cause: claimed.previous?.end ?? 'first',
+    });
+  }
+
+  #event() {
+    return { election: this.election, candidateId: this.leaderId, term: this.number, token: this.token };
+  }
+}
+
+const LOSS: Readonly<Record<LossReason, string>> = {
+  lease_expired: 'no renewal was confirmed within the lease',
+  session_expired: 'the ZooKeeper session expired',
+  session_node_gone: 'the session node, to which renewals are written, was deleted',
+  node_gone: 'its candidate node was deleted',
+  superseded: 'the term record names another term',
+  resigned: 'it was resigned',
+  paused: 'the election was paused',
+  transferred: 'the leadership was transferred',
+  held: 'this process was told to hold',
+  closed: 'the connection was closed',
+};
