@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  before,
+  aheadOf,
   checkHeadroom,
   inOrder,
   nodePrefix,
