@@ -242,7 +242,7 @@ function decide(state: Patient, now: number, rules: CampaignRules): Step {
   ];
 }
 
-function sightingsOf(state: Patient): Sightings {
+function sightingsOf(state: Patient | Claiming): Sightings {
   return state.leader !== null && state.leader.session === state.mourned?.session
     ? state.leader.sightings
     : { kind: 'unseen' };
@@ -276,8 +276,10 @@ function claimingStep(state: Claiming, event: CampaignEvent): Step {
 }
 
 function opened(state: Patient | Claiming, view: RecordView, latest: TermOfRecord, sentAt: Instant): Step {
-  const { self, vacancyAt } = state;
-  return [{ name: 'claimed', self, view, latest, previous: view.record.previous, sentAt, vacancyAt }, []];
+  const { self, mourned, vacancyAt } = state;
+  const announced = mourned === null || (state.leader?.session === mourned.session && state.leader.ended);
+  const leaderlessSince = announced ? vacancyAt : patienceBasis(sightingsOf(state), vacancyAt);
+  return [{ name: 'claimed', self, view, latest, previous: view.record.previous, sentAt, leaderlessSince }, []];
 }
 
 function out(state: Standings, why: Out['why']): Out {

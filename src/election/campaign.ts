@@ -81,8 +81,11 @@ export interface Claimed {
   readonly previous: PreviousTerm | null;
   /** When the claim was sent: the lease counts from here. */
   readonly sentAt: Instant;
-  /** Monotonic moment from which nobody led, as far as we saw; null where somebody said so or nobody ever led. */
-  readonly vacancyAt: number;
+  /**
+   * Monotonic moment from which nobody led, as far as we saw: the vacancy, or the newest renewal that we saw of a leader
+   * whose end nobody announced. For measuring: patience has been judged before.
+   */
+  readonly leaderlessSince: number;
 }
 
 export interface Out {

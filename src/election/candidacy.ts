@@ -147,6 +147,7 @@ export class Candidacy {
       this.#emit('position', { ahead: state.position });
     }
     if (state.name === 'patient' && before?.name !== 'patient') this.#emit('position', { ahead: 0 });
+    if (state.view !== null && state.view.record !== before?.view?.record) this.#tellRecord(state);
     this.#notify();
     for (const effect of effects) this.#perform(effect);
   }
@@ -245,6 +246,8 @@ export class Candidacy {
     if (this.#over || own === null || state?.name !== 'claiming') return;
     const term = { leaderId: candidateId, node: state.self.node, session: sessionNode, leaseMs, metadata };
     const data = encodeRecord(claimedRecord(effect, term, this.#host.clock.wall()));
+    const { token } = effect;
+    this.#emit('claiming', { term: effect.term, token });
     this.#dispatch({ type: 'claim_sent', sentAt: instant(this.#host.clock) });
     const write =
       effect.version === -1
@@ -261,6 +264,7 @@ export class Candidacy {
         isKind(error, 'bad_version', 'node_exists', 'no_node') ||
         (error instanceof CoordinatorError && error.retriable);
       if (!unclear) throw error;
+      this.#emit('claim_unclear', { term: effect.term, token });
       this.#dispatch({ type: 'claim_unclear' });
       return;
     }
@@ -300,7 +304,20 @@ export class Candidacy {
     );
   }
 
-  #emit<K extends 'joined' | 'position' | 'patient' | 'token_regressed'>(name: K, fields: object): void {
+  #tellRecord(state: CampaignState): void {
+    if (state.view === null) return;
+    const { record, current } = state.view;
+    const watched = current && state.name !== 'out';
+    this.#emit('record_seen', {
+      recordedTerm: record.latest?.term ?? 0,
+      paused: watched ? record.pause !== null : null,
+    });
+  }
+
+  #emit<K extends 'joined' | 'position' | 'patient' | 'claiming' | 'claim_unclear' | 'record_seen' | 'token_regressed'>(
+    name: K,
+    fields: object,
+  ): void {
     const { election, candidateId } = this.#contest;
     this.#host.emit(name, { election, candidateId, ...fields } as never);
   }

@@ -23,12 +23,21 @@ export interface TenureEvents {
   position: ElectionEvent & { ahead: number };
   /** First, and waiting for an unannounced old lease to be over. */
   patient: ElectionEvent & { waitMs: number };
+  /** Our claim is sent. */
+  claiming: TermEvent;
+  /** The claim was refused, or its reply lost: the record will tell. */
+  claim_unclear: TermEvent;
+  /** The term record as it was read. `paused` is null where nobody here watches it: then it may change unseen. */
+  record_seen: ElectionEvent & { recordedTerm: number; paused: boolean | null };
   campaign_ended: ElectionEvent & { outcome: 'won' | 'aborted' | 'failed'; durationMs: number };
 
   elected: TermEvent & {
     /** From joining the queue to the claim. */
     electionMs: number;
-    /** From the moment at which we saw the leadership vacant to the claim; null for the first term ever. */
+    /**
+     * How long nobody led, up to the claim: from the vacancy, or where nobody announced it from the old leader's
+     * last renewal that we saw. Null for the first term ever.
+     */
     failoverMs: number | null;
     patienceMs: number;
     /** How the previous term ended. */

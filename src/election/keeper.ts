@@ -234,6 +234,13 @@ export class Keeper {
 
   #judgeRecord(): void {
     const { latest, pause, transfer } = this.#view.record;
+    const { election, candidateId } = this.#event();
+    this.#host.emit('record_seen', {
+      election,
+      candidateId,
+      recordedTerm: latest?.term ?? 0,
+      paused: pause !== null,
+    });
     this.dispatch({
       type: 'record',
       ours: latest?.token === this.token && latest.ended === null,
@@ -294,7 +301,7 @@ export class Keeper {
     this.#host.emit('elected', {
       ...this.#event(),
       electionMs: claimed.sentAt.monotonic - joinedAt,
-      failoverMs: claimed.previous === null ? null : claimed.sentAt.monotonic - claimed.vacancyAt,
+      failoverMs: claimed.previous === null ? null : claimed.sentAt.monotonic - claimed.leaderlessSince,
       patienceMs,
       cause: claimed.previous?.end ?? 'first',
     });
