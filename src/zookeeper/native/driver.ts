@@ -3,7 +3,7 @@ import { loadAddon } from './addon.js';
 import { openSession } from './open.js';
 import type { NativeDriverOptions } from './options.js';
 
-export type { Credential, NativeDriverOptions } from './options.js';
+export type { NativeDriverOptions } from './options.js';
 
 /**
  * The driver over the npm package `zookeeper`, the official C client.
