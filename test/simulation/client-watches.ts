@@ -33,4 +33,8 @@ export class ClientWatches {
     }
     if (change === 'children' || change === 'deleted') this.#child.delete(path);
   }
+
+  clear(): void {
+    for (const paths of [this.#data, this.#exists, this.#child]) paths.clear();
+  }
 }

@@ -8,6 +8,11 @@ import { SimulatedSession } from './session.js';
 export interface DriverOptions {
   readonly sessionTimeoutMs: number;
   readonly connectTimeoutMs: number;
+  /**
+   * How often a reconnect is made by a new client, as the native driver has to now and then: it brings no watches along,
+   * so each path that was watched is announced, whether it has changed or not. From 0 to 1.
+   */
+  readonly newClientChance: number;
 }
 
 /** One process's way to the ensemble. */
@@ -37,7 +42,7 @@ export class SimulatedDriver implements Driver {
   open(signal?: AbortSignal): Promise<Session> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) throw signal.reason;
-      const { sessionTimeoutMs, connectTimeoutMs } = this.#options;
+      const { sessionTimeoutMs, connectTimeoutMs, newClientChance } = this.#options;
       const giveUp = (reason: unknown) => {
         settled();
         void session.close();
@@ -48,11 +53,18 @@ export class SimulatedDriver implements Driver {
         cancel();
         signal?.removeEventListener('abort', abort);
       };
-      const session = new SimulatedSession(this.#process, this.#network, this.#servers, sessionTimeoutMs, (opened) => {
-        settled();
-        this.#sessions.add(opened);
-        resolve(opened);
-      });
+      const session = new SimulatedSession(
+        this.#process,
+        this.#network,
+        this.#servers,
+        sessionTimeoutMs,
+        newClientChance,
+        (opened) => {
+          settled();
+          this.#sessions.add(opened);
+          resolve(opened);
+        },
+      );
       const cancel = this.#process.clock.after(connectTimeoutMs, () => {
         giveUp(new ConnectTimeoutError(`no session with the simulated ensemble within ${connectTimeoutMs} ms`));
       });

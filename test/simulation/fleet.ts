@@ -41,7 +41,12 @@ export class Fleet {
   start(rate: number): void {
     const number = ++this.#named;
     const name = `w${number}`;
-    const client = this.#world.process({ name, rate, sessionTimeoutMs: this.#options.sessionTimeoutMs });
+    const client = this.#world.process({
+      name,
+      rate,
+      newClientChance: 0.3,
+      sessionTimeoutMs: this.#options.sessionTimeoutMs,
+    });
     const events = new EventEmitter<{ [K in keyof TenureEvents]: [TenureEvents[K]] }>();
     let uuids = 0;
     const host: Host = {

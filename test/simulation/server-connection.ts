@@ -176,8 +176,9 @@ export class ServerConnection implements Attached {
 
   /** Watches come back after a reconnect: what they missed is announced at once, ahead of every later reply. */
   #rewatch(since: bigint, watched: Watched): void {
-    const { tree, watches } = this.#server;
-    for (const path of watched.data) {
+    const { tree, watches, random } = this.#server;
+    // In an order of the server's own: the deletion of one node may come ahead of an older change of another.
+    for (const path of random.shuffle([...watched.data])) {
       const node = tree.get(path);
       if (node === undefined) this.announce(path, 'deleted');
       else if (node.mzxid > since) this.announce(path, 'changed');

@@ -39,6 +39,7 @@ export class SimulatedSession implements Session {
   /** To be sent once attached again. */
   readonly #unsent: Pending[] = [];
   readonly #opened: (session: SimulatedSession) => void;
+  readonly #newClientChance: number;
   #id = '';
   #timeoutMs = 0;
   #state: SessionState = 'disconnected';
@@ -50,9 +51,11 @@ export class SimulatedSession implements Session {
     network: Network,
     servers: readonly Server[],
     timeoutMs: number,
+    newClientChance: number,
     opened: (session: SimulatedSession) => void,
   ) {
     this.#process = process;
+    this.#newClientChance = newClientChance;
     this.#opened = opened;
     this.#transport = new Transport(process, network, servers, timeoutMs, {
       attached: (id, granted) => this.#attached(id, granted),
@@ -196,6 +199,7 @@ export class SimulatedSession implements Session {
     this.#id = id;
     this.#timeoutMs = timeoutMs;
     // Ahead of everything else, so that what the watches missed is announced before any later reply.
+    if (!this.#watches.empty && this.#process.random.chance(this.#newClientChance)) this.#loseWatches();
     if (!this.#watches.empty) {
       this.#transport.send({ type: 'rewatch', since: this.#transport.seen, watched: this.#watches.list() });
     }
@@ -203,6 +207,18 @@ export class SimulatedSession implements Session {
     this.#state = 'connected';
     if (first) this.#opened(this);
     else this.#tellState('connected');
+  }
+
+  /** They are gone with the old client. Each may have missed its change: all are announced, each in a turn of its own. */
+  #loseWatches(): void {
+    const { data, exists, child } = this.#watches.list();
+    this.#watches.clear();
+    for (const path of [...data, ...exists]) this.#process.post(() => this.#announceLost(path, 'changed'));
+    for (const path of child) this.#process.post(() => this.#announceLost(path, 'children'));
+  }
+
+  #announceLost(path: string, change: NodeChange): void {
+    if (!this.#isOver()) this.#tellNode(path, change);
   }
 
   #detached(how: 'connection_lost' | 'operation_timeout'): void {

@@ -37,6 +37,8 @@ export interface ProcessOptions {
   readonly sessionTimeoutMs?: number;
   /** Default 30,000. */
   readonly connectTimeoutMs?: number;
+  /** See {@link DriverOptions}. Default 0. */
+  readonly newClientChance?: number;
   /** The servers that its driver knows. Default all. */
   readonly servers?: readonly Server[];
 }
@@ -125,9 +127,10 @@ export class World {
 
   /** Starts a client process. A killed one doesn't come back: start another. */
   process(options: ProcessOptions): SimulatedClient {
-    const { name, rate = 1, sessionTimeoutMs = 10_000, connectTimeoutMs = 30_000, servers = this.servers } = options;
+    const { name, rate = 1, sessionTimeoutMs = 10_000, connectTimeoutMs = 30_000, newClientChance = 0 } = options;
+    const { servers = this.servers } = options;
     const process = new SimulatedProcess(this.#scheduler, this.#root.fork(), name, rate);
-    const timeouts = { sessionTimeoutMs, connectTimeoutMs };
+    const timeouts = { sessionTimeoutMs, connectTimeoutMs, newClientChance };
     const note = (what: string) => this.record(name, what);
     const client = new SimulatedClient(process, this.#network, servers, timeouts, this.#losingReply, note);
     this.#clients.push(client);
