@@ -1,17 +1,17 @@
 import { createConnection } from 'node:net';
 import type { ZooKeeperServer } from '../../deploy/local/index.js';
+import type { Line } from './lines.js';
 
 /**
- * Ends a session at once, as if it had expired: attaches to it as its other holder and closes it. The client that is thrown
- * off may take the session back first, which voids the close: `over` tells, and it is done again until then.
+ * Ends a session at once, as if it had expired: attaches to it as its other holder and closes it. Its client is held up on its
+ * line meanwhile: thrown off, it would take the session back first, which voids the close.
  */
-export async function expire(server: ZooKeeperServer, sessionId: string, over: () => boolean): Promise<void> {
-  for (let attempt = 0; !over(); attempt++) {
-    if (attempt === 40) throw new Error(`session ${sessionId} could not be ended`);
-    await attachAndClose(server.host, server.clientPort, sessionId);
-    const until = performance.now() + 500;
-    while (!over() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+export async function expire(server: ZooKeeperServer, sessionId: string, line: Line): Promise<void> {
+  await line.stall('requests', 'replies');
+  await attachAndClose(server.host, server.clientPort, sessionId);
+  await line.mend();
+  // The old connection would be left in silence until its client loses patience with it.
+  await line.drop();
 }
 
 function attachAndClose(host: string, port: number, sessionId: string): Promise<void> {
