@@ -9,5 +9,7 @@ export type { Term } from './election/term.js';
 export type { CandidateView, ElectionView, LeaderView } from './election/view.js';
 export * from './errors.js';
 export type { ConnectOptions, ElectionOptions } from './options.js';
+export { type FencingMetricsOptions, fencingMetrics } from './telemetry/fencing-metrics.js';
+export type { ElectionLabelOptions } from './telemetry/labels.js';
 export { connect, type Tenure } from './tenure.js';
 export { formatToken, parseToken, type Token } from './token.js';

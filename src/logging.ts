@@ -23,8 +23,8 @@ const LINES: Partial<Record<EventName, readonly [Level, string]>> = {
 
 const ORDERLY: ReadonlySet<string> = new Set(['resigned', 'paused', 'transferred', 'held', 'closed']);
 
-/** Writes an event to the log, bigint as decimal text. */
-export function logEvent<K extends EventName>(logger: Logger, name: K, event: TenureEvents[K]): void {
+/** Writes an event to the log, bigint as decimal text; `ids` are those of the trace that it belongs to. */
+export function logEvent<K extends EventName>(logger: Logger, name: K, event: TenureEvents[K], ids?: object): void {
   if (name === 'session_opened') {
     const { timeoutMs, requestedMs } = event as TenureEvents['session_opened'];
     if (timeoutMs === requestedMs) logger.info(event, 'session opened');
@@ -35,7 +35,7 @@ export function logEvent<K extends EventName>(logger: Logger, name: K, event: Te
   const line = LINES[name];
   if (line === undefined) return;
   const [level, message] = line;
-  const fields: Record<string, unknown> = { event: name };
+  const fields: Record<string, unknown> = { event: name, ...ids };
   for (const [key, value] of Object.entries(event)) {
     fields[key === 'error' ? 'err' : key] = typeof value === 'bigint' ? value.toString() : value;
   }

@@ -1,8 +1,10 @@
+import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { Metadata } from './election/candidate.js';
 import type { ElectionSettings } from './election/election.js';
 import type { Logger } from './election/host.js';
 import { InvalidOptionError } from './errors.js';
 import { LEASE_SHARE_MAX } from './lease/lease.js';
+import type { ElectionLabelOptions } from './telemetry/labels.js';
 
 /** Options of {@link connect}. Durations are milliseconds. */
 export interface ConnectOptions {
@@ -37,6 +39,15 @@ export interface ConnectOptions {
   readonly clockJumpThresholdMs?: number;
   /** Gets what happens: pino, or anything with its four methods `(fields, message)`. Default: nothing is logged. */
   readonly logger?: Logger;
+  /**
+   * Where metrics go: a provider of OpenTelemetry's API. Default: the one that is registered globally when an election
+   * is made or campaigns; without one nothing is measured, at next to no cost. docs/metrics.md lists the instruments.
+   */
+  readonly meterProvider?: MeterProvider;
+  /** Where spans go. Default: the tracer provider that is registered globally. */
+  readonly tracerProvider?: TracerProvider;
+  /** Which elections have a label of their own in metrics. Default: all, up to 10,000. */
+  readonly metrics?: ElectionLabelOptions;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;
 }
@@ -66,7 +77,10 @@ export interface ElectionOptions {
 }
 
 export interface ResolvedConnectOptions
-  extends Omit<Required<ConnectOptions>, 'leaseMs' | 'pauseThresholdMs' | 'signal' | 'logger'> {
+  extends Omit<
+    Required<ConnectOptions>,
+    'leaseMs' | 'pauseThresholdMs' | 'signal' | 'logger' | 'meterProvider' | 'tracerProvider' | 'metrics'
+  > {
   readonly leaseMs: number | undefined;
   readonly pauseThresholdMs: number | undefined;
 }
@@ -77,6 +91,7 @@ export function resolveConnectOptions(options: ConnectOptions): ResolvedConnectO
     throw new InvalidOptionError('options', "connect: options are required, as in connect({ servers: 'zk1:2181' })");
   }
   refuseUnknown('connect', options, CONNECT_KEYS);
+  refuseUnknown('metrics', options.metrics ?? {}, METRICS_KEYS);
   const sessionTimeoutMs = duration('sessionTimeoutMs', options.sessionTimeoutMs, 10_000, 100);
   const leaseMs = options.leaseMs === undefined ? undefined : duration('leaseMs', options.leaseMs, 0, 50);
   const longest = Math.floor(sessionTimeoutMs * LEASE_SHARE_MAX);
@@ -148,8 +163,17 @@ const CONNECT_KEYS: ReadonlySet<string> = new Set([
   'pauseThresholdMs',
   'clockJumpThresholdMs',
   'logger',
+  'meterProvider',
+  'tracerProvider',
+  'metrics',
   'signal',
 ] satisfies (keyof ConnectOptions)[]);
+
+const METRICS_KEYS: ReadonlySet<string> = new Set([
+  'elections',
+  'maxElections',
+  'maxElectionsInHistograms',
+] satisfies (keyof ElectionLabelOptions)[]);
 
 const ELECTION_KEYS: ReadonlySet<string> = new Set([
   'id',

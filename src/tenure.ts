@@ -18,6 +18,7 @@ import {
   resolveConnectOptions,
   resolveElectionOptions,
 } from './options.js';
+import { Telemetry } from './telemetry/telemetry.js';
 import { nativeDriver } from './zookeeper/native/driver.js';
 import { parseConnectString } from './zookeeper/servers.js';
 import { Sessions } from './zookeeper/sessions.js';
@@ -34,6 +35,7 @@ export class Tenure implements AsyncDisposable {
   readonly #sessions: Sessions;
   readonly #commons: Commons;
   readonly #closing: AbortController;
+  readonly #telemetry: Telemetry | undefined;
   #closed: Promise<void> | null = null;
 
   /** @internal */
@@ -43,8 +45,10 @@ export class Tenure implements AsyncDisposable {
     events: EventEmitter<Emitted>,
     options: ResolvedConnectOptions,
     chroot: string,
+    telemetry?: Telemetry,
   ) {
     const root = chroot + options.root;
+    this.#telemetry = telemetry;
     this.events = events;
     this.#closing = new AbortController();
     this.#sessions = new Sessions(driver, host, { ...options, root });
@@ -58,6 +62,12 @@ export class Tenure implements AsyncDisposable {
       terms: new Set<Term>(),
       working: new Set<Term>(),
     };
+    const { terms } = this.#commons;
+    telemetry?.read({
+      terms: () => terms,
+      sessionTimeoutMs: () => this.session?.timeoutMs ?? null,
+      monotonic: host.clock.monotonic,
+    });
   }
 
   /** @internal */
@@ -84,7 +94,9 @@ export class Tenure implements AsyncDisposable {
     const { whereabouts } = this.#commons;
     const id = `${whereabouts.hostname}:${whereabouts.pid}:${randomBytes(3).toString('hex')}`;
     const resolved = resolveElectionOptions(options, { id, nodePrefix: DEFAULT_NODE_PREFIX });
-    return new Election(this.#commons, name, resolved);
+    const election = new Election(this.#commons, name, resolved);
+    this.#telemetry?.election(name, () => election.census());
+    return election;
   }
 
   /**
@@ -111,6 +123,7 @@ export class Tenure implements AsyncDisposable {
     this.#closing.abort(new ClosedError('this connection has been closed: make a new one with connect()'));
     await Promise.all(terms.map((term) => term.released));
     await this.#sessions.close();
+    this.#telemetry?.close();
   }
 }
 
@@ -124,15 +137,17 @@ export async function connect(options: ConnectOptions): Promise<Tenure> {
   const resolved = resolveConnectOptions(options);
   const { servers, chroot } = parseConnectString(resolved.servers);
   const { sessionTimeoutMs, connectTimeoutMs, auth } = resolved;
-  const { host, events } = processHost(options);
+  const { meterProvider, tracerProvider, metrics } = options;
+  const telemetry = new Telemetry({ ...metrics, meterProvider, tracerProvider });
+  const { host, events } = processHost(options, telemetry);
   const onWarning = (message: string) => host.logger.warn({}, message);
   const driver = await nativeDriver({ servers, sessionTimeoutMs, connectTimeoutMs, auth, onWarning });
-  const tenure = new Tenure(driver, host, events, resolved, chroot);
+  const tenure = new Tenure(driver, host, events, resolved, chroot, telemetry);
   await tenure.start(options.signal);
   return tenure;
 }
 
-function processHost(options: ConnectOptions): { host: Host; events: EventEmitter<Emitted> } {
+function processHost(options: ConnectOptions, telemetry: Telemetry): { host: Host; events: EventEmitter<Emitted> } {
   const logger = options.logger ?? silentLogger;
   const events = new EventEmitter<Emitted>();
   const host: Host = {
@@ -141,7 +156,13 @@ function processHost(options: ConnectOptions): { host: Host; events: EventEmitte
     uuid: randomUUID,
     logger,
     emit: (name, event) => {
-      logEvent(logger, name, event);
+      try {
+        telemetry.on(name, event);
+      } catch (error) {
+        // A provider that was injected is not ours to trust in the middle of the protocol.
+        logger.error({ event: name, err: error }, 'telemetry threw');
+      }
+      logEvent(logger, name, event, telemetry.traceOf(event));
       try {
         (events as EventEmitter).emit(name, event);
       } catch (error) {

@@ -13,7 +13,8 @@ export interface Census {
 export async function takeCensus(session: Session, queuePath: string): Promise<Census | null> {
   const stat = await session.stat(queuePath);
   if (stat === null) return null;
-  // ZooKeeper counts creations and deletions into cversion, and numbers the next candidate by the creations alone.
-  const created = (stat.cversion + stat.children) / 2;
-  return { candidates: stat.children, headroom: sequenceHeadroom(Math.max(0, created - 1)) };
+  // ZooKeeper numbers the next candidate by the creations so far; cversion is twice those less the children, and has
+  // wrapped around 32 bits by the time that half of the numbers are used up.
+  const created = ((stat.cversion + stat.children) >>> 0) / 2;
+  return { candidates: stat.children, headroom: sequenceHeadroom(created) };
 }

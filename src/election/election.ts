@@ -2,6 +2,7 @@ import { TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
 import { Candidacy, type Outcome } from './candidacy.js';
 import { encodeCandidate, type Metadata } from './candidate.js';
+import { type Census, takeCensus } from './census.js';
 import type { Contest } from './contest.js';
 import { type Host, sleep } from './host.js';
 import { Keeper } from './keeper.js';
@@ -190,6 +191,13 @@ export class Election {
     return { healthy: true, detail: '' };
   }
 
+  /** @internal Reads how long the queue is, once, for metrics; null while there is no session. */
+  async census(): Promise<Census | null> {
+    const { current } = this.#commons.membership;
+    if (current === null || current.session.state !== 'connected') return null;
+    return takeCensus(current.session, this.#contest.paths.queue);
+  }
+
   async #untilWon(signal: AbortSignal | undefined): Promise<Term> {
     const term = await this.#campaign(signal, true);
     if (term === null) throw new Error('a campaign that waits ends in a term or an error');
@@ -246,6 +254,7 @@ export class Election {
 
   #stop(signal: AbortSignal | undefined): AbortSignal {
     const { closing } = this.#commons;
-    return signal === undefined ? closing : AbortSignal.any([signal, closing]);
+    // Always one of our own: thousands of elections may share one signal, which would warn of that many listeners.
+    return AbortSignal.any(signal === undefined ? [closing] : [signal, closing]);
   }
 }

@@ -1,6 +1,7 @@
 import type { CoordinatorErrorKind } from '../errors.js';
 import type { Cancel, Instant } from '../lease/clock.js';
 import type { Disturbance } from '../lease/disturbance.js';
+import type { Turns } from './turns.js';
 
 /**
  * The port: what an election needs of a coordinator. Two adapters fill it (`zookeeper/native`,
@@ -124,6 +125,8 @@ export interface Renewals {
 export interface Attachment {
   readonly session: Session;
   readonly renewals: Renewals;
+  /** Bounds what is under way at once, so that renewals never wait behind a crowd. */
+  readonly turns: Turns;
   /** The lease of the terms that this session carries, in milliseconds. */
   readonly leaseMs: number;
 }
@@ -137,4 +140,6 @@ export interface Membership {
    * where trying again can't help.
    */
   attach(signal?: AbortSignal): Promise<Attachment>;
+  /** The present session, if there is one that lives. */
+  readonly current: Attachment | null;
 }
