@@ -61,9 +61,9 @@ export class Candidacy {
    *   {@link TokenRegressedError}; {@link TermRecordError}
    */
   async run(wait: boolean, signal: AbortSignal | undefined): Promise<Outcome> {
-    const { session } = this.#attachment;
+    const { session, turns } = this.#attachment;
     const { paths, nodePrefix, data } = this.#contest;
-    const joining = enqueue(this.#host, session, paths.queue, nodePrefix, data);
+    const joining = turns.take(() => enqueue(this.#host, session, paths.queue, nodePrefix, data));
     let place: Place | null;
     try {
       place = await orAborted(joining, signal);
@@ -153,7 +153,7 @@ export class Candidacy {
   }
 
   #perform(effect: CampaignEffect): void {
-    const { session, renewals } = this.#attachment;
+    const { session, renewals, turns } = this.#attachment;
     const { paths, sessionsPath } = this.#contest;
     switch (effect.do) {
       case 'watch_predecessor': {
@@ -198,7 +198,10 @@ export class Candidacy {
         this.#waitUntil(effect.at);
         break;
       case 'claim':
-        this.#answer(this.#claim(effect), () => {});
+        this.#answer(
+          turns.take(() => this.#claim(effect)),
+          () => {},
+        );
         break;
     }
   }

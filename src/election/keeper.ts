@@ -217,10 +217,14 @@ export class Keeper {
     this.#alarm = { at, cancel };
   }
 
-  /** Takes our node out of the queue, behind the announcement where there is one; both until confirmed. */
-  async #release(announce: EndHow | null): Promise<void> {
+  #release(announce: EndHow | null): Promise<void> {
     this.#alarm?.cancel();
     for (const cancel of this.#cancels) cancel();
+    return this.#attachment.turns.take(() => this.#leave(announce));
+  }
+
+  /** Takes our node out of the queue, behind the announcement where there is one; both until confirmed. */
+  async #leave(announce: EndHow | null): Promise<void> {
     const { session } = this.#attachment;
     const { paths } = this.#contest;
     const announced =
@@ -254,11 +258,14 @@ export class Keeper {
    * predecessor leads now, and begins to date our renewals. Nobody else is told anything.
    */
   #touch(): void {
-    const { session } = this.#attachment;
+    const { session, turns } = this.#attachment;
     const path = `${this.#contest.paths.queue}/${this.#node}`;
-    untilAnswered(this.#host, session, () => session.write(path, this.#contest.data, -1), this.signal).catch(() => {
-      // Lost meanwhile, or refused: the follower is then patient from the vacancy on, which is safe.
-    });
+    const write = () => session.write(path, this.#contest.data, -1);
+    turns
+      .take(() => untilAnswered(this.#host, session, write, this.signal))
+      .catch(() => {
+        // Lost meanwhile, or refused: the follower is then patient from the vacancy on, which is safe.
+      });
   }
 
   #tell(before: Holding, holding: Holding): void {

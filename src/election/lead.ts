@@ -39,8 +39,10 @@ export interface LeadContext {
 }
 
 /** Term after term: see {@link Election.lead}. */
-export async function lead<T>(context: LeadContext, worker: Worker<T>, options: LeadOptions): Promise<T> {
+export async function lead<T>(context: LeadContext, worker: Worker<T>, given: LeadOptions): Promise<T> {
   const { host } = context;
+  // A signal of our own: thousands of elections may share the caller's, which would warn of that many listeners.
+  const options = given.signal === undefined ? given : { ...given, signal: AbortSignal.any([given.signal]) };
   const { signal, again = false, cooldownMs = 1_000, onError = 'reject' } = options;
   for (let failures = 0; ; ) {
     const term = await context.campaign(signal);

@@ -1,6 +1,7 @@
 import { type Host, sleep } from '../election/host.js';
 import { sessionsPath } from '../election/names.js';
 import type { Attachment, Driver, Membership, Session } from '../election/port.js';
+import { Turns } from '../election/turns.js';
 import { orAborted } from '../election/waiting.js';
 import { ClosedError, TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
@@ -90,7 +91,7 @@ export class Sessions implements Membership {
       jumpMs: clockJumpThresholdMs,
     };
     const renewals = new SessionRenewals(this.#host, session, sessionsPath(root), bounds);
-    const attachment: Attachment = { session, renewals, leaseMs };
+    const attachment: Attachment = { session, renewals, turns: new Turns(), leaseMs };
     this.#current = attachment;
     this.#host.emit('session_opened', { sessionId: session.id, timeoutMs, requestedMs: sessionTimeoutMs, leaseMs });
     session.onState((state) => {
