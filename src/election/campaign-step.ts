@@ -20,7 +20,7 @@ export type Step = readonly [CampaignState, readonly CampaignEffect[]];
 
 /** The state right after joining: `queue` are those before us, first come first. `now` is monotonic. */
 export function enterQueue(self: Self, queue: readonly string[], now: number): Step {
-  const standing: Standing = { self, view: null, leader: null, mourned: null };
+  const standing: Standing = { self, view: null, leader: null, mourned: null, sure: true };
   return queue.length === 0
     ? first(standing, now)
     : follow({ name: 'waiting', ...standing, queue, position: queue.length, misses: 0 });
@@ -36,6 +36,12 @@ export function campaignStep(state: CampaignState, event: CampaignEvent, now: nu
   switch (event.type) {
     case 'own_node_gone':
       return [out(state, 'node_gone'), []];
+    case 'own_node_unsure':
+      return [{ ...state, sure: false }, []];
+    case 'own_node_sure': {
+      const next = { ...state, sure: true };
+      return next.name === 'patient' ? decide(next, now, rules) : [next, []];
+    }
     case 'record_changed':
       return recordChanged(state);
     case 'disconnected':
@@ -172,6 +178,7 @@ function first(standing: Standing, now: number): Step {
     view: standing.view,
     leader: standing.leader,
     mourned: standing.mourned,
+    sure: standing.sure,
     vacancyAt: now,
     claimSentAt: null,
   };
@@ -209,6 +216,7 @@ function patientStep(state: Patient, event: CampaignEvent, now: number, rules: C
 /** First: may we claim now? Asked again at each event that could change the answer. */
 function decide(state: Patient, now: number, rules: CampaignRules): Step {
   const { view, self, mourned } = state;
+  if (!state.sure) return [state, []];
   if (view === null || (!view.current && view.version !== -1)) return [state, []];
   const { record } = view;
   const token = record.floor + self.czxid;

@@ -48,6 +48,8 @@ export interface Standing {
   readonly leader: LeaderWatch | null;
   /** The last term that we have read of and that nobody has announced as over: its lease is to be outlasted. */
   readonly mourned: TermOfRecord | null;
+  /** Whether our node is known to be there still. Where it isn't, nothing is concluded from a record that seems to say otherwise. */
+  readonly sure: boolean;
 }
 
 export interface Waiting extends Standing {
@@ -119,7 +121,10 @@ export type CampaignEvent =
   | { readonly type: 'claimed'; readonly view: RecordView }
   /** Refused, or its reply lost: the record will tell. */
   | { readonly type: 'claim_unclear' }
-  | { readonly type: 'own_node_gone' };
+  | { readonly type: 'own_node_gone' }
+  /** The watch on our node was lost with its connection; we have asked for it again. */
+  | { readonly type: 'own_node_unsure' }
+  | { readonly type: 'own_node_sure' };
 
 export type CampaignEffect =
   | { readonly do: 'watch_predecessor'; readonly node: string }

@@ -96,7 +96,11 @@ export class Candidacy {
     const { clock } = this.#host;
     const joinedAt = clock.monotonic();
     this.#own = place.watch;
-    place.watch.listen({ gone: () => this.#dispatch({ type: 'own_node_gone' }), unsure() {} });
+    place.watch.listen({
+      gone: () => this.#dispatch({ type: 'own_node_gone' }),
+      unsure: () => this.#dispatch({ type: 'own_node_unsure' }),
+      sure: () => this.#dispatch({ type: 'own_node_sure' }),
+    });
     this.#cancels.push(
       session.onNode(this.#contest.paths.term, () => this.#dispatch({ type: 'record_changed' })),
       session.onState((now) => {

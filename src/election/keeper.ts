@@ -152,6 +152,7 @@ export class Keeper {
       gone: () => this.dispatch({ type: 'gone', reason: 'node_gone' }),
       // A renewal that was sent before is no proof: its confirmation may come ahead of the news that our node is gone.
       unsure: () => this.dispatch({ type: 'doubt', reason: 'connection_lost' }),
+      sure() {},
     });
     this.#cancels.push(
       () => watch.cancel(),

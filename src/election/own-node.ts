@@ -12,6 +12,8 @@ export interface OwnNodeNews {
    * sent from now on is answered after the answer to that.
    */
   unsure(): void;
+  /** It was still there when it was asked for after {@link unsure}. */
+  sure(): void;
 }
 
 /** Tells of the deletion of our node, from before the watch on it was armed: no deletion can fall between. */
@@ -22,7 +24,7 @@ export class OwnNodeWatch {
   readonly #cancel: Cancel;
   #gone = false;
   #cancelled = false;
-  #news: OwnNodeNews = { gone() {}, unsure() {} };
+  #news: OwnNodeNews = { gone() {}, unsure() {}, sure() {} };
 
   constructor(host: Host, session: Session, path: string) {
     this.path = path;
@@ -66,6 +68,7 @@ export class OwnNodeWatch {
     this.arm().then(
       (czxid) => {
         if (czxid === null) this.#tellGone();
+        else if (!this.#cancelled) this.#news.sure();
       },
       () => {},
     );

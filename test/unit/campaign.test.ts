@@ -243,6 +243,17 @@ describe('patience', () => {
     expect(campaignStep(state, record(view(null)), 60_000, RULES)[0].name).toBe('claiming');
   });
 
+  it('concludes nothing while it does not know whether its own node is still there', () => {
+    const later = record(view(term({ token: 1200n })));
+    const unsure: [number, CampaignEvent][] = [
+      [4, { type: 'own_node_unsure' }],
+      [5, later],
+    ];
+    expect(run([], ...unsure).state.name).toBe('patient');
+    expect(run([], ...unsure, [6, { type: 'own_node_gone' }]).state).toMatchObject({ name: 'out', why: 'node_gone' });
+    expect(run([], ...unsure, [6, { type: 'own_node_sure' }]).state).toMatchObject({ why: 'token_regressed' });
+  });
+
   it('a token that would not exceed the last one is reported, not retried', () => {
     const { state } = run([], [5, record(view(term({ token: 900n, ended: { at: '', how: 'resigned' } })))]);
     expect(state).toMatchObject({ name: 'out', why: 'token_regressed', token: 900n });
