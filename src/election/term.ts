@@ -119,7 +119,8 @@ export class Term implements AsyncDisposable {
 
   /**
    * Gives the leadership up, saying that the work has stopped: the successor leads within milliseconds.
-   * Resolves when that is certain to be known, or the session is dead. Never rejects. Idempotent.
+   * Resolves when that is certain to be known, the session is dead, or no server has answered for a session timeout:
+   * then the node goes as soon as one does, or with the session. Never rejects. Idempotent.
    */
   async resign(): Promise<void> {
     this.#keeper.dispatch({ type: 'drain', why: 'resigned' });
@@ -152,7 +153,7 @@ export class Term implements AsyncDisposable {
     return this.#keeper.overForMs;
   }
 
-  /** @internal Resolves when our end is known to the ensemble, or the session is dead. */
+  /** @internal See {@link resign}. */
   get released(): Promise<void> {
     return this.#keeper.released;
   }
