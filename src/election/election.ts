@@ -10,7 +10,7 @@ import { type LeadOptions, lead, type Worker } from './lead.js';
 import { electionPaths, sessionsPath } from './names.js';
 import { isKind } from './nodes.js';
 import { Observation } from './observation.js';
-import { sessionLives } from './persistence.js';
+import { sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment, Membership } from './port.js';
 import { DEFAULT_NODE_PREFIX } from './queue.js';
 import { Term } from './term.js';
@@ -170,7 +170,10 @@ export class Election {
     const stop = this.#stop(options.signal);
     const { host, membership } = this.#commons;
     const { session } = await membership.attach(stop);
-    await orAborted(session.sync('/'), stop);
+    await orAborted(
+      untilAnswered(host, session, () => session.sync('/'), stop),
+      stop,
+    );
     return orAborted(new Observation(host, session, this.name, this.#contest.paths).read(false), stop);
   }
 

@@ -48,6 +48,7 @@ export class Observation {
       await untilAnswered(this.#host, this.#session, () => this.#session.sync('/'), signal);
       let shown = '';
       while (sessionLives(this.#session)) {
+        signal?.throwIfAborted();
         this.#dirty = false;
         const view = await this.read(true);
         const looks = fingerprint(view);

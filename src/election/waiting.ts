@@ -39,6 +39,8 @@ export function abortable<T>(
 /** Waits for `promise`, or rejects with `signal.reason` first; the promise's own outcome is then ignored. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
+  // Where the signal is aborted already nobody would listen, and a rejection would end the process.
+  promise.catch(() => {});
   return abortable<T>(signal, (resolve, reject) => {
     promise.then(resolve, reject);
     return () => {};
