@@ -36,15 +36,19 @@ export async function enqueue(
   const path = `${queuePath}/${nodePrefix(uuid, prefix)}`;
   const created = await untilAnswered(host, session, () => createIn(session, queuePath, path, data));
   const node = created.slice(queuePath.length + 1);
+  const watch = new OwnNodeWatch(host, session, created);
+  let names: readonly string[];
+  let czxid: bigint | null;
   try {
     checkHeadroom(node, queuePath);
+    // Sent together, answered in this order.
+    [names, czxid] = await Promise.all([listed(host, session, queuePath), watch.arm()]);
   } catch (error) {
+    // Refused what comes behind the create: a node that nobody stands for would block the queue while the session lives.
+    watch.cancel();
     void removeSurely(host, session, created);
     throw error;
   }
-  const watch = new OwnNodeWatch(host, session, created);
-  // Sent together, answered in this order.
-  const [names, czxid] = await Promise.all([listed(host, session, queuePath), watch.arm()]);
   const [kept, ...extra] = names.filter((name) => uuidOf(name) === uuid);
   for (const later of extra) void removeSurely(host, session, `${queuePath}/${later}`);
   if (kept === node && czxid !== null) return { self: { node, czxid }, queue: aheadOf(names, node), watch };
