@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
+import { connect } from '../../../src/index.js';
 import { ActBook } from '../../support/acts.js';
 import { Contender, type ContenderOptions } from '../../support/contender.js';
 import { Lines } from '../../support/lines.js';
@@ -204,6 +205,23 @@ describe.concurrent('a disconnected leader', () => {
     expect((await operator.queue(name))[0]?.node).toBe(node);
     expect(leader.terms).toHaveLength(1);
     await end();
+  });
+
+  it('whose claim is confirmed when its lease is over never acts, and is told that it lost', async () => {
+    const line = await lines.to(server());
+    const tenure = await connect({ servers: line.address, sessionTimeoutMs: T, leaseMs: 60 });
+    const told: string[] = [];
+    for (const event of ['elected', 'lost', 'released'] as const) tenure.events.on(event, () => told.push(event));
+    await line.delayReplies(150);
+    const term = await tenure.election('born-lost').campaign();
+    expect(term.state).toBe('lost');
+    expect(() => term.assert()).toThrow('no renewal was confirmed within the lease');
+    await operator.queueOf('born-lost', 0);
+    await waitFor(() => told.length === 3, { what: 'all to be told' });
+    expect(told).toEqual(['elected', 'lost', 'released']);
+    await line.mend();
+    await tenure.close();
+    await line.close();
   });
 
   it('ends its own term by its own clock when the expiry is never seen', async () => {
