@@ -36,7 +36,7 @@ export class Keeper {
   readonly signal: AbortSignal;
   /** When the term was opened. */
   readonly openedAt: Instant;
-  /** Resolves when our end is known to the ensemble, or the session is dead. */
+  /** Resolves when our end is known to the ensemble, the session is dead, or no server has answered for a session timeout. */
   readonly released: Promise<void>;
   readonly #host: Host;
   readonly #attachment: Attachment;
@@ -78,6 +78,8 @@ export class Keeper {
     this.#listenTo(won);
     this.#elected(won);
     for (const effect of effects) this.#perform(effect);
+    // Its claim was confirmed when its lease was over already.
+    if (holding.name === 'lost') this.#announce('lost', holding);
     this.#catchUp(watch.gone);
   }
 
@@ -185,7 +187,8 @@ export class Keeper {
     const before = this.#holding;
     this.#holding = holding;
     for (const effect of effects) this.#perform(effect);
-    if (holding !== before) this.#tell(before, holding);
+    // A listener of the signal may have ended the term meanwhile: then that has been told, and this is overtaken.
+    if (holding !== before && holdingState(this.#holding) === holdingState(holding)) this.#tell(before, holding);
   }
 
   #perform(effect: HoldingEffect): void {
@@ -218,10 +221,23 @@ export class Keeper {
     this.#alarm = { at, cancel };
   }
 
-  #release(announce: EndHow | null): Promise<void> {
+  /**
+   * Leaves the queue. Nobody is kept waiting for that without end: where no server answers for a session timeout, it goes
+   * on in the background.
+   */
+  async #release(announce: EndHow | null): Promise<void> {
     this.#alarm?.cancel();
     for (const cancel of this.#cancels) cancel();
-    return this.#attachment.turns.take(() => this.#leave(announce));
+    const { session, turns } = this.#attachment;
+    const stopWaiting = this.#host.clock.after(session.timeoutMs, () => {
+      this.#host.logger.warn(
+        { election: this.election, term: this.number, session: session.id },
+        'no server confirms the end of the term: its node goes when one does, or when the session expires',
+      );
+      this.#resolveReleased();
+    });
+    await turns.take(() => this.#leave(announce));
+    stopWaiting();
   }
 
   /** Takes our node out of the queue, behind the announcement where there is one; both until confirmed. */
