@@ -8,7 +8,7 @@ export type { EndHow, Pause, PreviousTerm } from './election/record.js';
 export type { Term } from './election/term.js';
 export type { CandidateView, ElectionView, LeaderView } from './election/view.js';
 export * from './errors.js';
-export type { ConnectOptions, ElectionOptions } from './options.js';
+export type { ConnectOptions, ElectionOptions, ProbeOptions } from './options.js';
 export { type FencingMetricsOptions, fencingMetrics } from './telemetry/fencing-metrics.js';
 export type { ElectionLabelOptions } from './telemetry/labels.js';
 export { connect, type Tenure } from './tenure.js';

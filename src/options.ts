@@ -48,8 +48,22 @@ export interface ConnectOptions {
   readonly tracerProvider?: TracerProvider;
   /** Which elections have a label of their own in metrics. Default: all, up to 10,000. */
   readonly metrics?: ElectionLabelOptions;
+  /**
+   * Asks each server of the ensemble how it does, over plain TCP by ZooKeeper's words `srvr` and `mntr`, and shows that in
+   * metrics. `true` takes the defaults: every 10,000 ms, each server given 2,000 ms to answer. One process or two of a
+   * fleet are enough. Default false.
+   */
+  readonly probeEnsemble?: boolean | ProbeOptions;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;
+}
+
+/** How the ensemble is probed. Durations are milliseconds. */
+export interface ProbeOptions {
+  /** From the end of one probe to the start of the next. Default 10,000. */
+  readonly intervalMs?: number;
+  /** For each question to each server. Default 2,000. */
+  readonly timeoutMs?: number;
 }
 
 /** Options of {@link Tenure.election}. Durations are milliseconds. */
@@ -79,8 +93,17 @@ export interface ElectionOptions {
 export interface ResolvedConnectOptions
   extends Omit<
     Required<ConnectOptions>,
-    'leaseMs' | 'pauseThresholdMs' | 'signal' | 'logger' | 'meterProvider' | 'tracerProvider' | 'metrics'
+    | 'leaseMs'
+    | 'pauseThresholdMs'
+    | 'signal'
+    | 'logger'
+    | 'meterProvider'
+    | 'tracerProvider'
+    | 'metrics'
+    | 'probeEnsemble'
   > {
+  /** Null: not at all. */
+  readonly probe: Required<ProbeOptions> | null;
   readonly leaseMs: number | undefined;
   readonly pauseThresholdMs: number | undefined;
 }
@@ -113,6 +136,7 @@ export function resolveConnectOptions(options: ConnectOptions): ResolvedConnectO
     auth: credentials(options.auth ?? []),
     pauseThresholdMs,
     clockJumpThresholdMs: duration('clockJumpThresholdMs', options.clockJumpThresholdMs, 1_000, 20),
+    probe: probe(options.probeEnsemble ?? false),
   };
 }
 
@@ -166,8 +190,11 @@ const CONNECT_KEYS: ReadonlySet<string> = new Set([
   'meterProvider',
   'tracerProvider',
   'metrics',
+  'probeEnsemble',
   'signal',
 ] satisfies (keyof ConnectOptions)[]);
+
+const PROBE_KEYS: ReadonlySet<string> = new Set(['intervalMs', 'timeoutMs'] satisfies (keyof ProbeOptions)[]);
 
 const METRICS_KEYS: ReadonlySet<string> = new Set([
   'elections',
@@ -192,6 +219,16 @@ function refuseUnknown(what: string, options: object, known: ReadonlySet<string>
       `${what}: there is no option ${JSON.stringify(key)}; there are ${[...known].join(', ')}`,
     );
   }
+}
+
+function probe(value: boolean | ProbeOptions): Required<ProbeOptions> | null {
+  if (value === false) return null;
+  const options = value === true ? {} : value;
+  refuseUnknown('probeEnsemble', options, PROBE_KEYS);
+  return {
+    intervalMs: duration('probeEnsemble.intervalMs', options.intervalMs, 10_000, 100),
+    timeoutMs: duration('probeEnsemble.timeoutMs', options.timeoutMs, 2_000, 10),
+  };
 }
 
 /** A whole number of milliseconds. */

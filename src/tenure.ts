@@ -14,13 +14,15 @@ import { logEvent } from './logging.js';
 import {
   type ConnectOptions,
   type ElectionOptions,
+  type ProbeOptions,
   type ResolvedConnectOptions,
   resolveConnectOptions,
   resolveElectionOptions,
 } from './options.js';
 import { Telemetry } from './telemetry/telemetry.js';
+import { EnsembleWatch } from './zookeeper/ensemble-watch.js';
 import { nativeDriver } from './zookeeper/native/driver.js';
-import { parseConnectString } from './zookeeper/servers.js';
+import { parseConnectString, type ServerAddress } from './zookeeper/servers.js';
 import { Sessions } from './zookeeper/sessions.js';
 
 type Emitted = { [K in keyof TenureEvents]: [TenureEvents[K]] };
@@ -35,6 +37,8 @@ export class Tenure implements AsyncDisposable {
   readonly #sessions: Sessions;
   readonly #commons: Commons;
   readonly #closing: AbortController;
+  readonly #watchEnsemble: () => EnsembleWatch | null;
+  #ensemble: EnsembleWatch | null = null;
   readonly #telemetry: Telemetry | undefined;
   #closed: Promise<void> | null = null;
 
@@ -45,6 +49,7 @@ export class Tenure implements AsyncDisposable {
     events: EventEmitter<Emitted>,
     options: ResolvedConnectOptions,
     chroot: string,
+    servers: readonly ServerAddress[] = [],
     telemetry?: Telemetry,
   ) {
     const root = chroot + options.root;
@@ -62,17 +67,21 @@ export class Tenure implements AsyncDisposable {
       terms: new Set<Term>(),
       working: new Set<Term>(),
     };
+    const { probe } = options;
+    this.#watchEnsemble = () => (probe === null ? null : this.#watch(host, probe, servers));
     const { terms } = this.#commons;
     telemetry?.read({
       terms: () => terms,
       sessionTimeoutMs: () => this.session?.timeoutMs ?? null,
       monotonic: host.clock.monotonic,
+      health: () => this.#ensemble?.health ?? null,
     });
   }
 
   /** @internal */
-  start(signal?: AbortSignal): Promise<void> {
-    return this.#sessions.start(signal);
+  async start(signal?: AbortSignal): Promise<void> {
+    await this.#sessions.start(signal);
+    this.#ensemble = this.#watchEnsemble();
   }
 
   /** The granted session timeout and lease in milliseconds; null between two sessions. */
@@ -113,6 +122,26 @@ export class Tenure implements AsyncDisposable {
     await this.close();
   }
 
+  /** Asks all servers of the ensemble; what is found is logged when it changes. */
+  #watch(host: Host, options: Required<ProbeOptions>, servers: readonly ServerAddress[]): EnsembleWatch {
+    let last = '';
+    return new EnsembleWatch({
+      ...options,
+      servers,
+      readConfig: async (path) => {
+        const { session } = await this.#sessions.attach();
+        return (await session.read(path))?.data ?? null;
+      },
+      onHealth: ({ findings, quorumOk }) => {
+        const now = JSON.stringify([quorumOk, findings]);
+        if (now === last) return;
+        if (!quorumOk || findings.length > 0) host.logger.warn({ quorumOk, findings }, 'the ensemble is not all well');
+        else if (last !== '') host.logger.info({ quorumOk }, 'the ensemble is well again');
+        last = now;
+      },
+    });
+  }
+
   async #close(): Promise<void> {
     const terms = [...this.#commons.terms];
     for (const term of terms) {
@@ -122,6 +151,7 @@ export class Tenure implements AsyncDisposable {
     }
     this.#closing.abort(new ClosedError('this connection has been closed: make a new one with connect()'));
     await Promise.all(terms.map((term) => term.released));
+    this.#ensemble?.stop();
     await this.#sessions.close();
     this.#telemetry?.close();
   }
@@ -142,7 +172,7 @@ export async function connect(options: ConnectOptions): Promise<Tenure> {
   const { host, events } = processHost(options, telemetry);
   const onWarning = (message: string) => host.logger.warn({}, message);
   const driver = await nativeDriver({ servers, sessionTimeoutMs, connectTimeoutMs, auth, onWarning });
-  const tenure = new Tenure(driver, host, events, resolved, chroot, telemetry);
+  const tenure = new Tenure(driver, host, events, resolved, chroot, servers, telemetry);
   await tenure.start(options.signal);
   return tenure;
 }

@@ -29,7 +29,7 @@ export class Standing {
     this.#places.set(candidate, { ahead, paused: false });
     this.#candidates = Math.max(this.#candidates, ahead + 1);
     const sequence = sequenceOf(node);
-    if (sequence !== null) this.headroom = sequenceHeadroom(sequence);
+    if (sequence !== null) this.headroom = sequenceHeadroom(sequence + 1);
   }
 
   moved(candidate: string, ahead: number): void {

@@ -1,8 +1,10 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { Census } from '../election/census.js';
 import type { EventName, TenureEvents } from '../election/events.js';
+import type { EnsembleHealth } from '../zookeeper/ensemble.js';
 import { ElectionGauges, type LiveTerm } from './election-gauges.js';
 import { ElectionMetrics } from './election-metrics.js';
+import { EnsembleGauges } from './ensemble-gauges.js';
 import { Instruments } from './instrument-set.js';
 import { OTHER } from './instruments.js';
 import { type ElectionLabelOptions, ElectionLabels } from './labels.js';
@@ -18,6 +20,8 @@ export interface TelemetrySource {
   terms(): Iterable<LiveTerm>;
   sessionTimeoutMs(): number | null;
   monotonic(): number;
+  /** Null where the ensemble isn't probed, or hasn't been yet. */
+  health(): EnsembleHealth | null;
 }
 
 /** One connection's metrics and spans, made of its events. Without an SDK nothing of it is more than a few assignments. */
@@ -81,7 +85,8 @@ export class Telemetry {
     const labels = this.#labels;
     const source = this.#source;
     if (source === null) return;
-    this.#leave = ElectionGauges.of(this.#instruments).add({
+    const leaveEnsemble = EnsembleGauges.of(this.#instruments).add(() => source.health());
+    const leaveElections = ElectionGauges.of(this.#instruments).add({
       standings: this.#metrics.standings,
       label: (election) => {
         const label = labels.of(election);
@@ -91,5 +96,9 @@ export class Telemetry {
       sessionTimeoutMs: () => source.sessionTimeoutMs(),
       monotonic: () => source.monotonic(),
     });
+    this.#leave = () => {
+      leaveElections();
+      leaveEnsemble();
+    };
   }
 }
