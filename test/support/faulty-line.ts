@@ -1,14 +1,26 @@
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
+/** The number that every ping has. */
+const PING = -2;
+
 /** Operation codes of ZooKeeper's protocol. */
 export const OPERATION = { create: 1, remove: 2, exists: 3, read: 4, write: 5, ping: 11, children: 12 } as const;
 
 export type Direction = 'requests' | 'replies';
 
+/** Packets and bytes, of one direction. */
+export interface Amount {
+  packets: number;
+  bytes: number;
+}
+
+/** What has passed, pings left out. */
 export interface Traffic {
-  readonly packets: number;
-  readonly bytes: number;
-  /** How many of each operation, by its code. */
+  readonly requests: Amount;
+  readonly replies: Amount;
+  /** Renewals, and the reads by which a successor dates them: requests that grow with time and not with what happens. */
+  readonly signsOfLife: Amount;
+  /** How many requests of each operation, by its code. */
   readonly operations: Readonly<Record<number, number>>;
 }
 
@@ -27,7 +39,9 @@ export class FaultyLine {
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
   #refusing = false;
-  readonly sent = { packets: 0, bytes: 0 };
+  readonly requests: Amount = { packets: 0, bytes: 0 };
+  readonly replies: Amount = { packets: 0, bytes: 0 };
+  readonly signsOfLife: Amount = { packets: 0, bytes: 0 };
   readonly operations = new Map<number, number>();
   readonly stalled: Record<Direction, boolean> = { requests: false, replies: false };
   /** With replies stalled: new connections' handshakes are let through all the same. */
@@ -87,9 +101,9 @@ export class FaultyLine {
     this.delayRepliesMs = ms;
   }
 
-  /** Packets and bytes that clients have sent, pings left out, and how many of each operation. */
   traffic(): Traffic {
-    return { ...this.sent, operations: Object.fromEntries(this.operations) };
+    const { requests, replies, signsOfLife } = this;
+    return { requests, replies, signsOfLife, operations: Object.fromEntries(this.operations) };
   }
 
   /** Everything works again; what was held back is delivered. */
@@ -122,6 +136,8 @@ class Connection {
   readonly #held: Record<Direction, Buffer[]> = { requests: [], replies: [] };
   readonly #timers = new Set<NodeJS.Timeout>();
   #handshake: Record<Direction, boolean> = { requests: true, replies: true };
+  /** The numbers of the requests that were signs of life. */
+  readonly #signs = new Set<number>();
   /** The number of the request whose reply is swallowed. */
   #swallowed: number | null = null;
   #swallowing: LostReply | null = null;
@@ -165,8 +181,9 @@ class Connection {
   #count(packet: Buffer): void {
     const operation = packet.readInt32BE(8);
     if (operation === OPERATION.ping) return;
-    this.#line.sent.packets += 1;
-    this.#line.sent.bytes += packet.length;
+    const sign = packet.includes('/sessions/');
+    if (sign) this.#signs.add(packet.readInt32BE(4));
+    add(packet, sign ? this.#line.signsOfLife : this.#line.requests);
     this.#line.operations.set(operation, (this.#line.operations.get(operation) ?? 0) + 1);
     const { lostReply } = this.#line;
     if (lostReply?.operation === operation && packet.includes(lostReply.mentions)) {
@@ -176,9 +193,17 @@ class Connection {
     }
   }
 
+  /** Replies to pings and signs of life are left out, and the events that announce the latter. */
+  #countReply(packet: Buffer): void {
+    const number = packet.readInt32BE(4);
+    if (number === PING || this.#signs.delete(number) || packet.includes('/sessions/')) return;
+    add(packet, this.#line.replies);
+  }
+
   #reply(packet: Buffer): void {
     const handshake = this.#handshake.replies;
     this.#handshake.replies = false;
+    if (!handshake) this.#countReply(packet);
     if (!handshake && packet.readInt32BE(4) === this.#swallowed) {
       this.cut();
       this.#swallowing?.done();
@@ -197,6 +222,11 @@ class Connection {
       this.#timers.add(timer);
     }
   }
+}
+
+function add(packet: Buffer, amount: Amount): void {
+  amount.packets += 1;
+  amount.bytes += packet.length;
 }
 
 /** Cuts a stream of bytes into ZooKeeper's packets: four bytes of length before each. */
