@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import type { InstrumentSet, Instruments } from './instrument-set.js';
+import type { Attributes } from '@opentelemetry/api';
+import type { Instruments, Observe } from './instrument-set.js';
 import { ELECTION } from './instruments.js';
 import type { Standing } from './standing.js';
 
@@ -38,39 +38,41 @@ interface Row {
 const CENSUS_WAIT_MS = 250;
 /** At a time, so that a renewal never waits behind many of them. */
 const CENSUSES_AT_A_TIME = 16;
-/** Elections observed in one turn of the event loop. */
-const SLICE = 100;
 
 /**
  * The gauges of elections, over all connections that report to one provider. A series that was seen goes on for as
  * long as the process lives, as 0 once there is nothing to tell: the SDK would repeat its last value for ever.
  */
 export class ElectionGauges {
-  readonly #set: InstrumentSet;
   readonly #sources = new Set<GaugeSource>();
-  readonly #rows = new Map<string, Row>();
+  readonly #rows = new Map<string, { readonly attributes: Attributes; readonly row: Row }>();
   #hadSession = false;
 
   private constructor(instruments: Instruments) {
-    this.#set = instruments.set;
-    instruments.observe(async (observe) => {
-      await this.#count();
-      this.#fold();
-      if (this.#hadSession) observe(this.#set.sessionTimeout, this.#sessionTimeoutMs() / 1000);
-      let done = 0;
-      for (const [label, row] of this.#rows) {
-        const attributes = { [ELECTION]: label };
-        observe(this.#set.leaderStatus, Number(row.leads), attributes);
-        observe(this.#set.term, row.term, attributes);
-        observe(this.#set.paused, Number(row.paused), attributes);
-        observe(this.#set.recovering, Number(row.recovering), attributes);
-        observe(this.#set.leaseRemaining, row.leaseMs / 1000, attributes);
-        observe(this.#set.candidates, row.candidates, attributes);
-        observe(this.#set.queuePosition, row.position, attributes);
-        if (row.headroom !== null) observe(this.#set.sequenceHeadroom, row.headroom, attributes);
-        done += 1;
-        if (done % SLICE === 0) await turn();
-      }
+    const each =
+      (value: (row: Row) => number | null): ((observe: Observe) => void) =>
+      (observe) => {
+        for (const { attributes, row } of this.#rows.values()) {
+          const now = value(row);
+          if (now !== null) observe(now, attributes);
+        }
+      };
+    instruments.read({
+      prepare: async () => {
+        await this.#count();
+        this.#fold();
+      },
+      gauges: {
+        sessionTimeout: (observe) => this.#hadSession && observe(this.#sessionTimeoutMs() / 1000),
+        leaderStatus: each(({ leads }) => Number(leads)),
+        term: each(({ term }) => term),
+        paused: each(({ paused }) => Number(paused)),
+        recovering: each(({ recovering }) => Number(recovering)),
+        leaseRemaining: each(({ leaseMs }) => leaseMs / 1000),
+        candidates: each(({ candidates }) => candidates),
+        queuePosition: each(({ position }) => position),
+        sequenceHeadroom: each(({ headroom }) => headroom),
+      },
     });
   }
 
@@ -93,7 +95,7 @@ export class ElectionGauges {
   }
 
   #fold(): void {
-    for (const row of this.#rows.values()) Object.assign(row, { ...EMPTY, term: row.term, headroom: row.headroom });
+    for (const { row } of this.#rows.values()) Object.assign(row, { ...EMPTY, term: row.term, headroom: row.headroom });
     for (const source of this.#sources) {
       for (const [election, standing] of source.standings) {
         const label = source.label(election);
@@ -120,12 +122,12 @@ export class ElectionGauges {
   }
 
   #row(label: string): Row {
-    let row = this.#rows.get(label);
-    if (row === undefined) {
-      row = { ...EMPTY };
-      this.#rows.set(label, row);
+    let found = this.#rows.get(label);
+    if (found === undefined) {
+      found = { attributes: { [ELECTION]: label }, row: { ...EMPTY } };
+      this.#rows.set(label, found);
     }
-    return row;
+    return found.row;
   }
 
   /** The shortest of all connections: one that has lost its session is what matters. */

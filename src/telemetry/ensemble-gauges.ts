@@ -1,6 +1,8 @@
-import type { EnsembleHealth } from '../zookeeper/ensemble.js';
+import type { EnsembleHealth, ServerHealth } from '../zookeeper/ensemble.js';
 import type { Instruments } from './instrument-set.js';
 import { MODES } from './instruments.js';
+
+const STATS = ['min', 'avg', 'max'] as const;
 
 /** The ensemble's health now; null where nobody probes it. An EnsembleWatch has it. */
 export type HealthSource = () => EnsembleHealth | null;
@@ -14,26 +16,42 @@ export class EnsembleGauges {
   /** A server that has left the ensemble goes on as 0. */
   readonly #servers = new Set<string>();
 
+  #health: EnsembleHealth | null = null;
+
   private constructor(instruments: Instruments) {
-    const { set } = instruments;
-    instruments.observe((observe) => {
-      const health = this.#sources.map((source) => source()).findLast((each) => each !== null);
-      if (health === undefined || health === null) return;
-      observe(set.quorumVoters, health.voters);
-      observe(set.quorumVotersHealthy, health.healthyVoters);
-      observe(set.quorumOk, Number(health.quorumOk));
-      const found = new Map(health.servers.map((server) => [server.server, server]));
-      for (const server of found.keys()) this.#servers.add(server);
-      for (const server of this.#servers) {
-        const status = found.get(server);
-        for (const mode of MODES) observe(set.serverMode, Number(status?.mode === mode), { server, mode });
-        for (const stat of ['min', 'avg', 'max'] as const) {
-          observe(set.serverLatency, (status?.latencyMs?.[stat] ?? 0) / 1000, { server, stat });
-        }
-        observe(set.serverZxidLag, status?.zxidLag ?? 0, { server });
-        observe(set.serverOutstanding, status?.outstanding ?? 0, { server });
-      }
+    instruments.read({
+      prepare: () => {
+        this.#health = this.#sources.map((source) => source()).findLast((each) => each !== null) ?? null;
+        for (const { server } of this.#health?.servers ?? []) this.#servers.add(server);
+      },
+      gauges: {
+        quorumVoters: (observe) => this.#health !== null && observe(this.#health.voters),
+        quorumVotersHealthy: (observe) => this.#health !== null && observe(this.#health.healthyVoters),
+        quorumOk: (observe) => this.#health !== null && observe(Number(this.#health.quorumOk)),
+        serverMode: (observe) => {
+          for (const [server, found] of this.#each()) {
+            for (const mode of MODES) observe(Number(found?.mode === mode), { server, mode });
+          }
+        },
+        serverLatency: (observe) => {
+          for (const [server, found] of this.#each()) {
+            for (const stat of STATS) observe((found?.latencyMs?.[stat] ?? 0) / 1000, { server, stat });
+          }
+        },
+        serverZxidLag: (observe) => {
+          for (const [server, found] of this.#each()) observe(found?.zxidLag ?? 0, { server });
+        },
+        serverOutstanding: (observe) => {
+          for (const [server, found] of this.#each()) observe(found?.outstanding ?? 0, { server });
+        },
+      },
     });
+  }
+
+  /** Every server that was ever seen, and how it does now. */
+  #each(): [string, ServerHealth | undefined][] {
+    const found = new Map(this.#health?.servers.map((server) => [server.server, server]));
+    return [...this.#servers].map((server) => [server, found.get(server)]);
   }
 
   /** @returns how to take it away again; what it said last then stands, as with every gauge of the SDK */

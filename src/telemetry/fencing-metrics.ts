@@ -1,6 +1,6 @@
 import type { MeterProvider } from '@opentelemetry/api';
 import type { FencingObserver } from '../fencing/guard.js';
-import { Instruments } from './instrument-set.js';
+import { Instruments, type Observe } from './instrument-set.js';
 import { DUPLICATE_OUTCOMES, FENCE_OUTCOMES } from './instruments.js';
 import { Labels } from './labels.js';
 
@@ -65,9 +65,10 @@ class FencingMetrics implements FencingObserver {
     const { set } = instruments;
     for (const outcome of DUPLICATE_OUTCOMES) set.tasksDuplicates.add(0, { outcome });
     for (const resource of this.#options.resources ?? []) this.#begin(this.#resources.of(resource));
-    instruments.observe((observe) => {
-      for (const [task, atMs] of this.#lastSuccess) observe(set.taskLastSuccess, atMs / 1000, { task });
-    });
+    const taskLastSuccess = (observe: Observe) => {
+      for (const [task, atMs] of this.#lastSuccess) observe(atMs / 1000, { task });
+    };
+    instruments.read({ gauges: { taskLastSuccess } });
     return instruments;
   }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Attributes,
   type Counter,
@@ -8,52 +9,90 @@ import {
   metrics,
   type ObservableGauge,
 } from '@opentelemetry/api';
-import { INSTRUMENTS, type InstrumentKey } from './instruments.js';
+import { INSTRUMENTS, type Instrument, type InstrumentKey } from './instruments.js';
 import { VERSION } from './version.js';
 
+/** What all of our meters' names, and our tracer's, begin with. */
 export const METER = 'tenure';
 
 type Kinds = { counter: Counter; histogram: Histogram; gauge: ObservableGauge };
+type KeysOf<Kind> = { [K in InstrumentKey]: (typeof INSTRUMENTS)[K]['kind'] extends Kind ? K : never }[InstrumentKey];
 
-/** The instruments of the table, taken from one provider. */
-export type InstrumentSet = { readonly [K in InstrumentKey]: Kinds[(typeof INSTRUMENTS)[K]['kind']] };
+/** What is counted and recorded as it happens, taken from one provider. Gauges are read when somebody collects. */
+export type InstrumentSet = {
+  readonly [K in KeysOf<'counter' | 'histogram'>]: Kinds[(typeof INSTRUMENTS)[K]['kind']];
+};
 
-/** Called at each collection; may take its time, so that a collection need not hold the event loop. */
-export type Observer = (observe: (gauge: ObservableGauge, value: number, attributes?: Attributes) => void) => unknown;
+export type GaugeKey = KeysOf<'gauge'>;
+export type Observe = (value: number, attributes?: Attributes) => void;
 
-/** One provider's instruments, made once however many connections report to it, and those who observe its gauges. */
+/** Where gauges are read from. */
+export interface Readings {
+  /** Called once at the start of each collection; what it throws or rejects with is reported, and reading goes on. */
+  prepare?(): Promise<void> | void;
+  readonly gauges: { readonly [K in GaugeKey]?: (observe: Observe) => void };
+}
+
+/**
+ * One provider's instruments, made once however many connections report to it, and the gauges' readings.
+ *
+ * The SDK collects all of a meter in one turn of the event loop. So there are several, and each waits for a turn of its
+ * own: a thousand elections, each with a dozen series, would otherwise hold a leader's event loop for longer than it may.
+ */
 export class Instruments {
   readonly set: InstrumentSet;
-  readonly #observers = new Set<Observer>();
+  readonly #readings = new Set<Readings>();
+  #prepared: Promise<unknown> = Promise.resolve();
+  #turns: Promise<unknown> = Promise.resolve();
 
-  private constructor(meter: Meter) {
-    const made = Object.entries(INSTRUMENTS).map(([key, row]) => {
-      const { name, kind, unit, description } = row;
-      if (kind === 'counter') return [key, meter.createCounter(name, { unit, description })];
-      if (kind === 'gauge') return [key, meter.createObservableGauge(name, { unit, description })];
-      const advice = { explicitBucketBoundaries: [...row.bounds] };
-      return [key, meter.createHistogram(name, { unit, description, advice })];
-    });
-    this.set = Object.fromEntries(made) as InstrumentSet;
-    const gauges = Object.values(this.set).filter((each): each is ObservableGauge => 'addCallback' in each);
-    meter.addBatchObservableCallback(async (result) => {
-      for (const observer of [...this.#observers]) {
-        try {
-          await observer((gauge, value, attributes) => result.observe(gauge, value, attributes));
-        } catch (error) {
-          diag.error('tenure: a gauge could not be read', error as Error);
-        }
+  private constructor(provider: MeterProvider) {
+    const set: Record<string, Counter | Histogram> = {};
+    const rows: [string, Instrument][] = Object.entries(INSTRUMENTS);
+    const scopes = [...new Set(rows.map(([, { scope }]) => scope))];
+    for (const [index, scope] of scopes.entries()) {
+      const meter = provider.getMeter(`${METER}.${scope}`, VERSION);
+      const gauges = new Map<GaugeKey, ObservableGauge>();
+      for (const [key, row] of rows.filter(([, row]) => row.scope === scope)) {
+        const { name, unit, description, kind } = row;
+        if (kind === 'gauge') gauges.set(key as GaugeKey, meter.createObservableGauge(name, { unit, description }));
+        else set[key] = kind === 'counter' ? meter.createCounter(name, { unit, description }) : histogram(meter, row);
       }
-    }, gauges);
-    this.observe((observe) =>
-      observe(this.set.buildInfo, 1, { version: VERSION, 'node.version': process.versions.node }),
-    );
+      this.#collectIn(meter, gauges, index === 0);
+    }
+    this.set = set as InstrumentSet;
+    const build = { version: VERSION, 'node.version': process.versions.node };
+    this.read({ gauges: { buildInfo: (observe) => observe(1, build) } });
   }
 
   /** @returns how to stop it */
-  observe(observer: Observer): () => void {
-    this.#observers.add(observer);
-    return () => this.#observers.delete(observer);
+  read(readings: Readings): () => void {
+    this.#readings.add(readings);
+    return () => this.#readings.delete(readings);
+  }
+
+  /** Meters are collected side by side, in the order in which they were made: the first one prepares for all. */
+  #collectIn(meter: Meter, gauges: ReadonlyMap<GaugeKey, ObservableGauge>, first: boolean): void {
+    meter.addBatchObservableCallback(
+      async (result) => {
+        if (first) this.#prepared = this.#prepare();
+        await this.#prepared;
+        this.#turns = this.#turns.then(() => nextTurn());
+        await this.#turns;
+        for (const [key, gauge] of gauges) {
+          for (const { gauges: readers } of this.#readings) {
+            readers[key]?.((value, attributes) => result.observe(gauge, value, attributes));
+          }
+        }
+      },
+      [...gauges.values()],
+    );
+  }
+
+  async #prepare(): Promise<void> {
+    const ends = await Promise.allSettled([...this.#readings].map(async (readings) => readings.prepare?.()));
+    for (const end of ends) {
+      if (end.status === 'rejected') diag.error('tenure: gauges could not be read', end.reason as Error);
+    }
   }
 
   static readonly #made = new WeakMap<MeterProvider, Instruments>();
@@ -65,9 +104,13 @@ export class Instruments {
   static of(provider: MeterProvider = metrics.getMeterProvider()): Instruments {
     let instruments = Instruments.#made.get(provider);
     if (instruments === undefined) {
-      instruments = new Instruments(provider.getMeter(METER, VERSION));
+      instruments = new Instruments(provider);
       Instruments.#made.set(provider, instruments);
     }
     return instruments;
   }
+}
+
+function histogram(meter: Meter, { name, unit, description, bounds = [] }: Instrument): Histogram {
+  return meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: [...bounds] } });
 }

@@ -11,6 +11,11 @@
 export type Values = readonly string[] | number;
 
 export interface Instrument {
+  /**
+   * The part of it that a collection takes in one turn of the event loop: a meter of its own, `tenure.<scope>`. Each has a
+   * gauge, for it is gauges that are waited for.
+   */
+  readonly scope: string;
   /** OpenTelemetry's name. */
   readonly name: string;
   /** Prometheus's name. */
@@ -86,6 +91,7 @@ const MAX_SERVERS = 100;
 
 export const INSTRUMENTS = {
   leaderStatus: {
+    scope: 'leader',
     name: 'leader_election.leader.status',
     prometheus: 'leader_election_leader_status',
     kind: 'gauge',
@@ -95,6 +101,7 @@ export const INSTRUMENTS = {
     answers: 'Who leads? Does anybody? Do two?',
   },
   term: {
+    scope: 'term',
     name: 'leader_election.term',
     prometheus: 'leader_election_term',
     kind: 'gauge',
@@ -104,6 +111,7 @@ export const INSTRUMENTS = {
     answers: 'How often does the leadership change? (changes of the maximum over all members)',
   },
   paused: {
+    scope: 'pause',
     name: 'leader_election.paused',
     prometheus: 'leader_election_paused',
     kind: 'gauge',
@@ -114,6 +122,7 @@ export const INSTRUMENTS = {
     answers: 'Does nobody lead because somebody wanted that?',
   },
   leadershipAcquired: {
+    scope: 'leader',
     name: 'leader_election.leadership.acquired',
     prometheus: 'leader_election_leadership_acquired_total',
     kind: 'counter',
@@ -123,6 +132,7 @@ export const INSTRUMENTS = {
     answers: 'Which member keeps winning?',
   },
   leadershipLost: {
+    scope: 'term',
     name: 'leader_election.leadership.lost',
     prometheus: 'leader_election_leadership_lost_total',
     kind: 'counter',
@@ -132,6 +142,7 @@ export const INSTRUMENTS = {
     answers: 'Why do leaders change: deployments, expired sessions, a slow quorum?',
   },
   renewalDuration: {
+    scope: 'process',
     name: 'leader_election.renewal.duration.seconds',
     prometheus: 'leader_election_renewal_duration_seconds',
     kind: 'histogram',
@@ -142,6 +153,7 @@ export const INSTRUMENTS = {
     answers: 'How near is the quorum to losing us our leases?',
   },
   renewalFailures: {
+    scope: 'process',
     name: 'leader_election.renewal.failures',
     prometheus: 'leader_election_renewal_failures_total',
     kind: 'counter',
@@ -151,6 +163,7 @@ export const INSTRUMENTS = {
     answers: 'Do renewals fail, and how?',
   },
   leaseRemaining: {
+    scope: 'lease',
     name: 'leader_election.lease.remaining.seconds',
     prometheus: 'leader_election_lease_remaining_seconds',
     kind: 'gauge',
@@ -160,6 +173,7 @@ export const INSTRUMENTS = {
     answers: 'How much slack does the leader have?',
   },
   sessionTimeout: {
+    scope: 'process',
     name: 'leader_election.session.timeout.seconds',
     prometheus: 'leader_election_session_timeout_seconds',
     kind: 'gauge',
@@ -169,6 +183,7 @@ export const INSTRUMENTS = {
     answers: 'Which timeout is in force, and is there a session at all?',
   },
   sessionExpirations: {
+    scope: 'process',
     name: 'leader_election.session.expirations',
     prometheus: 'leader_election_session_expirations_total',
     kind: 'counter',
@@ -178,6 +193,7 @@ export const INSTRUMENTS = {
     answers: 'Are members frozen, starved or cut off for longer than their session lasts?',
   },
   electionDuration: {
+    scope: 'queue',
     name: 'leader_election.election.duration.seconds',
     prometheus: 'leader_election_election_duration_seconds',
     kind: 'histogram',
@@ -188,6 +204,7 @@ export const INSTRUMENTS = {
     answers: 'How long do candidates stand in the queue, and how do campaigns end?',
   },
   failoverDuration: {
+    scope: 'sequence',
     name: 'leader_election.failover.duration.seconds',
     prometheus: 'leader_election_failover_duration_seconds',
     kind: 'histogram',
@@ -199,6 +216,7 @@ export const INSTRUMENTS = {
     answers: 'How long did nobody lead, and after what?',
   },
   patienceDuration: {
+    scope: 'candidates',
     name: 'leader_election.patience.duration.seconds',
     prometheus: 'leader_election_patience_duration_seconds',
     kind: 'histogram',
@@ -209,6 +227,7 @@ export const INSTRUMENTS = {
     answers: 'What does safety against the old leader cost at a takeover?',
   },
   recoveryDuration: {
+    scope: 'recovery',
     name: 'leader_election.recovery.duration.seconds',
     prometheus: 'leader_election_recovery_duration_seconds',
     kind: 'histogram',
@@ -219,6 +238,7 @@ export const INSTRUMENTS = {
     answers: 'How long after its election does a leader begin to work?',
   },
   recovering: {
+    scope: 'recovery',
     name: 'leader_election.recovering',
     prometheus: 'leader_election_recovering',
     kind: 'gauge',
@@ -228,6 +248,7 @@ export const INSTRUMENTS = {
     answers: 'Is a leader stuck in its recovery?',
   },
   candidates: {
+    scope: 'candidates',
     name: 'leader_election.candidates',
     prometheus: 'leader_election_candidates',
     kind: 'gauge',
@@ -238,6 +259,7 @@ export const INSTRUMENTS = {
     answers: 'Is there a standby?',
   },
   queuePosition: {
+    scope: 'queue',
     name: 'leader_election.queue.position',
     prometheus: 'leader_election_queue_position',
     kind: 'gauge',
@@ -247,6 +269,7 @@ export const INSTRUMENTS = {
     answers: 'Who is next?',
   },
   suspectEpisodes: {
+    scope: 'lease',
     name: 'leader_election.suspect.episodes',
     prometheus: 'leader_election_suspect_episodes_total',
     kind: 'counter',
@@ -256,6 +279,7 @@ export const INSTRUMENTS = {
     answers: 'How often do leaders hesitate, and why?',
   },
   processPauseDuration: {
+    scope: 'process',
     name: 'leader_election.process.pause.duration.seconds',
     prometheus: 'leader_election_process_pause_duration_seconds',
     kind: 'histogram',
@@ -266,6 +290,7 @@ export const INSTRUMENTS = {
     answers: 'Is the process starved, frozen, or collecting garbage for too long?',
   },
   clockJumps: {
+    scope: 'process',
     name: 'leader_election.clock.jumps',
     prometheus: 'leader_election_clock_jumps_total',
     kind: 'counter',
@@ -275,6 +300,7 @@ export const INSTRUMENTS = {
     answers: "Is somebody setting this machine's clock?",
   },
   tokenRegressions: {
+    scope: 'pause',
     name: 'leader_election.token.regressions',
     prometheus: 'leader_election_token_regressions_total',
     kind: 'counter',
@@ -284,6 +310,7 @@ export const INSTRUMENTS = {
     answers: 'Was the ensemble restored or rebuilt without raising the floor?',
   },
   fenceChecks: {
+    scope: 'fencing',
     name: 'leader_election.fence.checks',
     prometheus: 'leader_election_fence_checks_total',
     kind: 'counter',
@@ -294,6 +321,7 @@ export const INSTRUMENTS = {
     answers: 'Did somebody who no longer leads try to write?',
   },
   tasksDuplicates: {
+    scope: 'fencing',
     name: 'leader_election.tasks.duplicates',
     prometheus: 'leader_election_tasks_duplicates_total',
     kind: 'counter',
@@ -303,6 +331,7 @@ export const INSTRUMENTS = {
     answers: 'Was work repeated across a failover?',
   },
   taskLastSuccess: {
+    scope: 'fencing',
     name: 'leader_election.task.last_success.timestamp.seconds',
     prometheus: 'leader_election_task_last_success_timestamp_seconds',
     kind: 'gauge',
@@ -312,6 +341,7 @@ export const INSTRUMENTS = {
     answers: 'Is a job overdue?',
   },
   quorumVoters: {
+    scope: 'ensemble',
     name: 'leader_election.quorum.voters',
     prometheus: 'leader_election_quorum_voters',
     kind: 'gauge',
@@ -321,6 +351,7 @@ export const INSTRUMENTS = {
     answers: 'How large is the ensemble?',
   },
   quorumVotersHealthy: {
+    scope: 'ensemble',
     name: 'leader_election.quorum.voters.healthy',
     prometheus: 'leader_election_quorum_voters_healthy',
     kind: 'gauge',
@@ -330,6 +361,7 @@ export const INSTRUMENTS = {
     answers: 'How many more servers may fail?',
   },
   quorumOk: {
+    scope: 'ensemble',
     name: 'leader_election.quorum.ok',
     prometheus: 'leader_election_quorum_ok',
     kind: 'gauge',
@@ -340,6 +372,7 @@ export const INSTRUMENTS = {
     answers: 'Can anything be written? Without that nobody is elected and every lease runs out.',
   },
   serverLatency: {
+    scope: 'ensemble',
     name: 'leader_election.server.latency.seconds',
     prometheus: 'leader_election_server_latency_seconds',
     kind: 'gauge',
@@ -349,6 +382,7 @@ export const INSTRUMENTS = {
     answers: 'Which server is slow?',
   },
   serverMode: {
+    scope: 'ensemble',
     name: 'leader_election.server.mode',
     prometheus: 'leader_election_server_mode',
     kind: 'gauge',
@@ -359,6 +393,7 @@ export const INSTRUMENTS = {
     answers: 'What does each server do?',
   },
   serverZxidLag: {
+    scope: 'ensemble',
     name: 'leader_election.server.zxid.lag',
     prometheus: 'leader_election_server_zxid_lag',
     kind: 'gauge',
@@ -369,6 +404,7 @@ export const INSTRUMENTS = {
     answers: 'Does a follower fall behind?',
   },
   serverOutstanding: {
+    scope: 'ensemble',
     name: 'leader_election.server.outstanding_requests',
     prometheus: 'leader_election_server_outstanding_requests',
     kind: 'gauge',
@@ -378,6 +414,7 @@ export const INSTRUMENTS = {
     answers: 'Is a server overloaded?',
   },
   sequenceHeadroom: {
+    scope: 'sequence',
     name: 'leader_election.sequence.headroom',
     prometheus: 'leader_election_sequence_headroom',
     kind: 'gauge',
@@ -388,6 +425,7 @@ export const INSTRUMENTS = {
     answers: 'When must the queue be rotated?',
   },
   buildInfo: {
+    scope: 'process',
     name: 'leader_election.build_info',
     prometheus: 'leader_election_build_info',
     kind: 'gauge',

@@ -1,5 +1,6 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import type { metrics } from '@opentelemetry/sdk-node';
@@ -39,11 +40,7 @@ export class PrometheusPage {
       response.end();
       return;
     }
-    for await (const part of this.parts()) {
-      if (response.destroyed) return;
-      if (!response.write(part)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    }
-    response.end();
+    await pipeline(Readable.from(this.parts()), response);
   }
 
   /** The page, piece by piece. */

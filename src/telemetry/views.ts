@@ -1,5 +1,4 @@
 import { metrics } from '@opentelemetry/sdk-node';
-import { METER } from './instrument-set.js';
 import { ALL_INSTRUMENTS, cardinality } from './instruments.js';
 
 /** What the SDK allows by itself. */
@@ -11,7 +10,6 @@ const SDK_LIMIT = 2_000;
  */
 export function views(): metrics.ViewOptions[] {
   return ALL_INSTRUMENTS.map((instrument) => ({
-    meterName: METER,
     instrumentName: instrument.name,
     // The SDK keeps one for the overflow.
     aggregationCardinalityLimit: Math.max(SDK_LIMIT, cardinality(instrument) + 1),
