@@ -1,0 +1,5 @@
+// Alertmanager's configuration as YAML. `config` goes over everything else.
+function(config={})
+  local mixin =
+    (import '../dashboards/config.libsonnet') + (import 'alertmanager.libsonnet') + (import 'site.libsonnet') + { _config+:: config };
+  (import 'yaml.libsonnet').document(mixin.alertmanagerConfig)
