@@ -77,7 +77,11 @@ function waitingStep(state: Waiting, event: CampaignEvent, now: number, rules: C
       return next.position === 0 ? firstAfter(next, now, rules) : follow(next);
     }
     case 'record':
-      return placed({ ...state, view: event.view, mourned: unended(event.view.record, state.mourned) }, now, rules);
+      return placed(
+        { ...state, view: newer(state.view, event.view), mourned: unended(event.view.record, state.mourned) },
+        now,
+        rules,
+      );
     default:
       return [state, []];
   }
@@ -127,6 +131,16 @@ function placed(state: Waiting & { view: RecordView }, now: number, rules: Campa
 // --- the leader's signs of life --------------------------------------------------------------
 
 type Standings = Waiting | Patient | Claiming;
+
+/** A reply without a watch, behind one with a watch that has not fired since, takes nothing from that. */
+function newer(known: RecordView | null, read: RecordView): RecordView {
+  return known?.current === true && known.version === read.version ? { ...read, current: true } : read;
+}
+
+/** Where there is no record no watch can be left; a claim that creates it is refused if somebody else did. */
+function isCurrent(view: RecordView): boolean {
+  return view.current || view.version === -1;
+}
 
 function recordChanged(state: Standings): Step {
   if (state.view === null) return [state, []];
@@ -204,7 +218,10 @@ function patientStep(state: Patient, event: CampaignEvent, now: number, rules: C
       const mourned = unended(event.view.record, state.mourned);
       // A term that we had not heard of before has ended at this moment at the latest.
       const vacancyAt = mourned !== null && mourned.token !== state.mourned?.token ? now : state.vacancyAt;
-      return decide({ ...state, view: event.view, mourned, vacancyAt }, now, rules);
+      const next = { ...state, view: newer(state.view, event.view), mourned, vacancyAt };
+      // Read before we were first, without a watch: what we decide by must be watched.
+      if (!isCurrent(next.view)) return [next, [{ do: 'read_record', watch: true }]];
+      return decide(next, now, rules);
     }
     case 'alarm':
       return decide(state, now, rules);
@@ -217,7 +234,7 @@ function patientStep(state: Patient, event: CampaignEvent, now: number, rules: C
 function decide(state: Patient, now: number, rules: CampaignRules): Step {
   const { view, self, mourned } = state;
   if (!state.sure) return [state, []];
-  if (view === null || (!view.current && view.version !== -1)) return [state, []];
+  if (view === null || !isCurrent(view)) return [state, []];
   const { record } = view;
   const token = record.floor + self.czxid;
   if (record.latest?.node === self.node && record.latest.token === token && state.claimSentAt !== null) {

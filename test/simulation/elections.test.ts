@@ -46,7 +46,7 @@ async function story(
   };
 }
 
-const SEEDS = Number(process.env['TENURE_SIMULATION_SEEDS'] ?? 12);
+const SEEDS = Number(process.env['TENURE_SIMULATION_SEEDS'] ?? 60);
 const FIRST = Number(process.env['TENURE_SIMULATION_FIRST_SEED'] ?? 1);
 const MINUTES = Number(process.env['TENURE_SIMULATION_MINUTES'] ?? 4);
 

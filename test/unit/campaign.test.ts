@@ -214,6 +214,15 @@ describe('patience', () => {
     expect(last).toEqual([{ do: 'alarm', at: 600 + 1060 }]);
   });
 
+  it('is waited out by who has read the record without a watch at last, too', () => {
+    const late: [number, CampaignEvent] = [501, record(view(term(), {}, false))];
+    const { state } = run(['n-0000000005'], ...successor, [500, gone('n-0000000005')], late);
+    expect(campaignStep(state, { type: 'alarm' }, 1070, RULES)[0].name).toBe('claiming');
+    const newer = { ...view(term(), {}, false), version: 5 };
+    const read = run(['n-0000000005'], ...successor, [500, gone('n-0000000005')], [501, record(newer)]);
+    expect(read.last).toEqual([{ do: 'read_record', watch: true }]);
+  });
+
   it('is owed to a term whose record was deleted by hand', () => {
     const absent = { record: EMPTY_RECORD, version: -1, current: false };
     const { last } = run([], [5, record(view(term()))], [600, record(absent)]);
