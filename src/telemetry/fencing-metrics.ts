@@ -1,7 +1,7 @@
 import type { MeterProvider } from '@opentelemetry/api';
 import type { FencingObserver } from '../fencing/guard.js';
 import { Instruments, type Observe } from './instrument-set.js';
-import { DUPLICATE_OUTCOMES, FENCE_OUTCOMES } from './instruments.js';
+import { DUPLICATE_OUTCOMES, FENCE_OUTCOMES, OTHER } from './instruments.js';
 import { Labels } from './labels.js';
 
 export interface FencingMetricsOptions {
@@ -53,6 +53,8 @@ class FencingMetrics implements FencingObserver {
     this.#take();
     // Told out of order by two terms of one process, the later success stands.
     const label = this.#tasks.of(job);
+    // One that succeeds would hide all others that are overdue.
+    if (label === OTHER) return;
     this.#lastSuccess.set(label, Math.max(atMs, this.#lastSuccess.get(label) ?? 0));
   }
 
