@@ -39,6 +39,11 @@ export function encodeCandidate(candidate: CandidateData): Uint8Array {
   return data;
 }
 
+/** Checks metadata that is to be shown beside an id as if both were a candidate's. @throws {CandidateTooLargeError} */
+export function checkSize(id: string, metadata: Metadata): void {
+  encodeCandidate({ id, host: '', pid: 0, metadata, joinedAt: '' });
+}
+
 /** A candidate's data as far as it can be read. Whoever wrote it may be foreign: any bytes, or none, are possible. */
 export function decodeCandidate(data: Uint8Array): CandidateData | null {
   const value = parseObject(data);

@@ -1,4 +1,4 @@
-import { LeadershipLostError, type LossReason } from '../errors.js';
+import type { LeadershipLostError, LossReason } from '../errors.js';
 import { type Cancel, type Instant, instant } from '../lease/clock.js';
 import type { Token } from '../token.js';
 import type { RecordView } from './campaign.js';
@@ -16,6 +16,7 @@ import {
   type TermState,
 } from './holding.js';
 import type { Host } from './host.js';
+import { leadershipLost } from './loss.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment } from './port.js';
 import { readRecord } from './reading.js';
@@ -92,6 +93,11 @@ export class Keeper {
     return this.#view;
   }
 
+  /** How long it has led, or had when it ended, in milliseconds. */
+  get ledMs(): number {
+    return (this.#lostAt ?? this.#host.clock.monotonic()) - this.openedAt.monotonic;
+  }
+
   /** How long the term has been over, in milliseconds; 0 while it isn't. */
   get overForMs(): number {
     return this.#lostAt === null ? 0 : this.#host.clock.monotonic() - this.#lostAt;
@@ -140,7 +146,7 @@ export class Keeper {
 
   lossError(reason: LossReason): LeadershipLostError {
     if (this.signal.aborted) return this.signal.reason as LeadershipLostError;
-    return new LeadershipLostError(reason, `${this.name} is over: ${LOSS[reason]}`);
+    return leadershipLost(reason, this.name);
   }
 
   /** For messages. */
@@ -335,16 +341,3 @@ export class Keeper {
     return { election: this.election, candidateId: this.leaderId, term: this.number, token: this.token };
   }
 }
-
-const LOSS: Readonly<Record<LossReason, string>> = {
-  lease_expired: 'no renewal was confirmed within the lease',
-  session_expired: 'the ZooKeeper session expired',
-  session_node_gone: 'the session node, to which renewals are written, was deleted',
-  node_gone: 'its candidate node was deleted',
-  superseded: 'the term record names another term',
-  resigned: 'it was resigned',
-  paused: 'the election was paused',
-  transferred: 'the leadership was transferred',
-  held: 'this process was told to hold',
-  closed: 'the connection was closed',
-};

@@ -25,6 +25,9 @@ export interface LeadOptions {
 
 const REJOIN: Backoff = { baseMs: 200, capMs: 30_000 };
 
+/** A term that was lost sooner than this did nothing much. */
+const SHORT_MS = 1_000;
+
 type Outcome<T> =
   | { readonly kind: 'returned'; readonly value: T }
   | { readonly kind: 'threw'; readonly error: unknown };
@@ -44,7 +47,9 @@ export async function lead<T>(context: LeadContext, worker: Worker<T>, given: Le
   // A signal of our own: thousands of elections may share the caller's, which would warn of that many listeners.
   const options = given.signal === undefined ? given : { ...given, signal: AbortSignal.any([given.signal]) };
   const { signal, again = false, cooldownMs = 1_000, onError = 'reject' } = options;
-  for (let failures = 0; ; ) {
+  let failures = 0;
+  let losses = 0;
+  for (;;) {
     const term = await context.campaign(signal);
     const outcome = await oneTerm(context, term, worker, options);
     const lost = isLoss(term);
@@ -67,7 +72,12 @@ export async function lead<T>(context: LeadContext, worker: Worker<T>, given: Le
     }
     if (signal?.aborted) throw signal.reason;
     failures = 0;
-    if (lost) continue;
+    // Somebody who takes each term away at once shall not make the queue turn over as fast as the network allows.
+    losses = lost && term.ledMs < SHORT_MS ? losses + 1 : 0;
+    if (lost) {
+      if (losses > 1) await sleep(host, backoffMs(REJOIN, losses, host.random), signal);
+      continue;
+    }
     if (outcome.kind === 'returned' && !again) return outcome.value;
     await sleep(host, cooldownMs, signal);
   }

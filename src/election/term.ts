@@ -1,7 +1,7 @@
 import { type LeadershipLostError, NotLeadingError, TenureError } from '../errors.js';
 import type { Cancel } from '../lease/clock.js';
 import type { Token } from '../token.js';
-import type { Metadata } from './candidate.js';
+import { checkSize, type Metadata } from './candidate.js';
 import { type DrainReason, holdingState, mayAct, remainingMs, type TermState } from './holding.js';
 import type { Keeper } from './keeper.js';
 import { isKind } from './nodes.js';
@@ -98,9 +98,11 @@ export class Term implements AsyncDisposable {
   /**
    * Replaces the metadata that the record shows for this term.
    *
+   * @throws {CandidateTooLargeError} when id and metadata take more than 8 KiB of JSON
    * @throws {LeadershipLostError} {@link NotLeadingError} as `assert()` does
    */
   async update(metadata: Metadata): Promise<void> {
+    checkSize(this.leaderId, metadata);
     for (;;) {
       this.assert();
       const { record } = this.#keeper.view;
@@ -146,6 +148,11 @@ export class Term implements AsyncDisposable {
   /** @internal Gives the leadership up without a word: its successor is patient. */
   abandon(): void {
     this.#keeper.dispatch({ type: 'release', settled: false });
+  }
+
+  /** @internal How long it has led, or had when it ended, in milliseconds. */
+  get ledMs(): number {
+    return this.#keeper.ledMs;
   }
 
   /** @internal How long the term has been over, in milliseconds; 0 while it isn't. */

@@ -1,0 +1,19 @@
+import { LeadershipLostError, type LossReason } from '../errors.js';
+
+const LOSS: Readonly<Record<LossReason, string>> = {
+  lease_expired: 'no renewal was confirmed within the lease',
+  session_expired: 'the ZooKeeper session expired',
+  session_node_gone: 'the session node, to which renewals are written, was deleted',
+  node_gone: 'its candidate node was deleted',
+  superseded: 'the term record names another term',
+  resigned: 'it was resigned',
+  paused: 'the election was paused',
+  transferred: 'the leadership was transferred',
+  held: 'this process was told to hold',
+  closed: 'the connection was closed',
+};
+
+/** What the signal of a term is aborted with; `term` names it, as in "term 7 of …". */
+export function leadershipLost(reason: LossReason, term: string): LeadershipLostError {
+  return new LeadershipLostError(reason, `${term} is over: ${LOSS[reason]}`);
+}
