@@ -7,7 +7,7 @@ import {
   type Meter,
   type MeterProvider,
   metrics,
-  type ObservableGauge,
+  type ObservableUpDownCounter,
 } from '@opentelemetry/api';
 import { INSTRUMENTS, type Instrument, type InstrumentKey } from './instruments.js';
 import { VERSION } from './version.js';
@@ -15,7 +15,7 @@ import { VERSION } from './version.js';
 /** What all of our meters' names, and our tracer's, begin with. */
 export const METER = 'tenure';
 
-type Kinds = { counter: Counter; histogram: Histogram; gauge: ObservableGauge };
+type Kinds = { counter: Counter; histogram: Histogram; gauge: ObservableUpDownCounter };
 type KeysOf<Kind> = { [K in InstrumentKey]: (typeof INSTRUMENTS)[K]['kind'] extends Kind ? K : never }[InstrumentKey];
 
 /** What is counted and recorded as it happens, taken from one provider. Gauges are read when somebody collects. */
@@ -51,10 +51,11 @@ export class Instruments {
     const scopes = [...new Set(rows.map(([, { scope }]) => scope))];
     for (const [index, scope] of scopes.entries()) {
       const meter = provider.getMeter(`${METER}.${scope}`, VERSION);
-      const gauges = new Map<GaugeKey, ObservableGauge>();
+      const gauges = new Map<GaugeKey, ObservableUpDownCounter>();
       for (const [key, row] of rows.filter(([, row]) => row.scope === scope)) {
         const { name, unit, description, kind } = row;
-        if (kind === 'gauge') gauges.set(key as GaugeKey, meter.createObservableGauge(name, { unit, description }));
+        if (kind === 'gauge')
+          gauges.set(key as GaugeKey, meter.createObservableUpDownCounter(name, { unit, description }));
         else set[key] = kind === 'counter' ? meter.createCounter(name, { unit, description }) : histogram(meter, row);
       }
       this.#collectIn(meter, gauges, index === 0);
@@ -71,7 +72,7 @@ export class Instruments {
   }
 
   /** Meters are collected side by side, in the order in which they were made: the first one prepares for all. */
-  #collectIn(meter: Meter, gauges: ReadonlyMap<GaugeKey, ObservableGauge>, first: boolean): void {
+  #collectIn(meter: Meter, gauges: ReadonlyMap<GaugeKey, ObservableUpDownCounter>, first: boolean): void {
     meter.addBatchObservableCallback(
       async (result) => {
         if (first) this.#prepared = this.#prepare();
@@ -80,7 +81,7 @@ export class Instruments {
         await this.#turns;
         for (const [key, gauge] of gauges) {
           for (const { gauges: readers } of this.#readings) {
-            readers[key]?.((value, attributes) => result.observe(gauge, value, attributes));
+            readers[key]?.((value, attributes) => result.observe(gauge, exact(value), attributes));
           }
         }
       },
@@ -110,6 +111,18 @@ export class Instruments {
     return instruments;
   }
 }
+
+/**
+ * Gauges are the SDK's observable up-down counters. Of a gauge it keeps the value with the newest wall-clock time, so that
+ * all stand still after the clock is set back: a leader would be shown as one for an hour. Of a counter it keeps sums of
+ * differences; in these steps they add up without an error, to 0 again and again.
+ */
+function exact(value: number): number {
+  return Math.round(value * STEPS) / STEPS;
+}
+
+/** To the second: a millionth of one, and a time since 1970 fits into a double all the same. */
+const STEPS = 2 ** 20;
 
 function histogram(meter: Meter, { name, unit, description, bounds = [] }: Instrument): Histogram {
   return meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: [...bounds] } });

@@ -1,5 +1,5 @@
 import { metrics } from '@opentelemetry/api';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { testConnection, testProvider } from '../../support/telemetry-run.js';
 
 const a1 = { election: 'a', candidateId: 'one' };
@@ -68,6 +68,23 @@ describe('metrics of elections', () => {
     expect((await scrape()).value('leader_status', a)).toBe(1);
     live.left = 0;
     expect((await scrape()).value('leader_status', a)).toBe(0);
+  });
+
+  it('goes on when the wall clock is set back, and comes to exactly 0', async () => {
+    const { provider, scrape } = testProvider();
+    const live = win(testConnection({ meterProvider: provider }));
+    const now = Date.now;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+    for (let i = 0; i < 50; i++) {
+      live.left = 1_000 * Math.random();
+      await scrape();
+    }
+    clock.mockRestore();
+    expect((await scrape()).value('leader_status', a)).toBe(1);
+    live.left = 0;
+    const page = await scrape();
+    expect(page.value('leader_status', a)).toBe(0);
+    expect(page.value('lease_remaining_seconds', a)).toBe(0);
   });
 
   it('goes on with zeros when the connection is closed', async () => {
