@@ -11,8 +11,8 @@ import {
   type FencedTerm,
   type FencingObserver,
   type Guard,
-  reporting,
   untilFree,
+  Verdict,
 } from './guard.js';
 
 export interface FileGuardOptions {
@@ -60,12 +60,9 @@ export class FileGuard implements Guard<FileHold> {
   }
 
   async check(term: FencedTerm, resource: string): Promise<void> {
-    await reporting(this.#observer, term, resource, async (accept) => {
-      const fence = this.#fence(resource);
-      formatToken(term.token);
-      term.assert();
+    await this.#judged(term, resource, async (fence, verdict) => {
       await this.#enter(fence, term);
-      accept();
+      verdict.accepted();
     });
   }
 
@@ -75,10 +72,7 @@ export class FileGuard implements Guard<FileHold> {
    * past its time without knowing; only its `publish` is refused then, not what else it does.
    */
   async hold<T>(term: FencedTerm, resource: string, work: (hold: FileHold) => T | Promise<T>): Promise<T> {
-    const held = await reporting(this.#observer, term, resource, async (accept) => {
-      const fence = this.#fence(resource);
-      formatToken(term.token);
-      term.assert();
+    const held = await this.#judged(term, resource, async (fence, verdict) => {
       await fence.refuseLower(term.token);
       // The hold comes before the look at the fence that `#enter` ends with: a newer term has then either seen the hold, or is seen by us.
       const path = await fence.takeHold(term).catch(async (error: unknown) => {
@@ -94,7 +88,7 @@ export class FileGuard implements Guard<FileHold> {
         await discard(path);
         throw error;
       }
-      accept();
+      verdict.accepted();
       return path;
     });
     let open = true;
@@ -123,10 +117,7 @@ export class FileGuard implements Guard<FileHold> {
     data: string | Uint8Array,
     hold: string | undefined,
   ): Promise<void> {
-    await reporting(this.#observer, term, resource, async (accept) => {
-      const fence = this.#fence(resource);
-      formatToken(term.token);
-      term.assert();
+    await this.#judged(term, resource, async (fence, verdict) => {
       if (hold === undefined) await fence.refuseLower(term.token);
       const target = await this.#target(path);
       const staged = await fence.stage(term.token, data, this.#mode);
@@ -141,8 +132,26 @@ export class FileGuard implements Guard<FileHold> {
       }
       await syncFolder(dirname(target));
       // What is published in a hold was accepted with the hold.
-      if (hold === undefined) accept();
+      if (hold === undefined) verdict.accepted();
     });
+  }
+
+  /** Runs one step of an owner who may act, and tells the observer what came of it. */
+  async #judged<T>(
+    term: FencedTerm,
+    resource: string,
+    step: (fence: FileFence, verdict: Verdict) => Promise<T>,
+  ): Promise<T> {
+    const fence = this.#fence(resource);
+    formatToken(term.token);
+    term.assert();
+    const verdict = new Verdict(this.#observer, term, resource);
+    try {
+      return await step(fence, verdict);
+    } catch (error) {
+      verdict.ended(error);
+      throw error;
+    }
   }
 
   /** Accepts the token, waits for older holds to end, and makes sure that no older term can publish any more and no newer one has come. */

@@ -93,6 +93,9 @@ export const MAX_RESOURCE_BYTES = 512;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be refused
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
+/** What most names are: nothing in it to look at twice. */
+const PLAIN = /^[\x20-\x7e]{1,512}$/;
+
 /**
  * Returns the name of a resource if every store can keep it, unchanged: 1 to 512 bytes of UTF-8, well formed, without
  * control characters. Names are compared byte by byte: nothing is trimmed, folded or normalised.
@@ -100,6 +103,7 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
  * @throws {InvalidResourceError} naming the rule.
  */
 export function checkResource(resource: string): string {
+  if (PLAIN.test(resource)) return resource;
   if (typeof resource !== 'string' || resource === '')
     throw new InvalidResourceError("a resource's name must be a non-empty string");
   const shown = JSON.stringify(resource.slice(0, 60));
@@ -135,27 +139,60 @@ export interface PresenterOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** A {@link FencedTerm} without an election behind it. */
+export class PresentedTerm implements FencedTerm {
+  readonly token: Token;
+  readonly leaderId: string | undefined;
+  readonly leaseKnown = false;
+  readonly holdLimitMs: number;
+  readonly #deadline: number;
+  #given: AbortSignal | undefined;
+  #own: AbortController | undefined;
+  #ended: { reason: unknown } | undefined;
+
+  constructor(token: Token, options: PresenterOptions = {}) {
+    formatToken(token);
+    const { holder, timeoutMs = 10_000, waitMs = timeoutMs + 2_000, signal } = options;
+    this.token = token;
+    this.leaderId = holder;
+    this.holdLimitMs = timeoutMs;
+    this.#deadline = performance.now() + waitMs + timeoutMs;
+    this.#given = signal;
+  }
+
+  /** Made only when somebody asks for it: most requests are over before anybody does. */
+  get signal(): AbortSignal {
+    if (this.#given === undefined) {
+      this.#own = new AbortController();
+      this.#given = this.#own.signal;
+      if (this.#ended !== undefined) this.#own.abort(this.#ended.reason);
+    }
+    return this.#given;
+  }
+
+  remainingMs(): number {
+    return this.#deadline - performance.now();
+  }
+
+  assert(): void {
+    if (this.#ended !== undefined) throw this.#ended.reason;
+    this.#given?.throwIfAborted();
+    if (this.remainingMs() <= 0) throw new NotLeadingError(`the time for presenting token ${this.token} is over`);
+  }
+
+  /** From now on `assert()` throws the reason; the signal is aborted. */
+  end(reason: unknown): void {
+    this.#ended ??= { reason };
+    this.#own?.abort(reason);
+  }
+}
+
 /**
  * Stands in for a term where there is none at hand: a server that was handed a token, an operator who raises the fence.
  * `assert()` throws {@link NotLeadingError} once `waitMs` and `timeoutMs` have passed, or the signal's reason.
  */
 export function presenter(token: Token, options: PresenterOptions = {}): FencedTerm {
-  formatToken(token);
-  const { holder, timeoutMs = 10_000, waitMs = timeoutMs + 2_000, signal = new AbortController().signal } = options;
-  const deadline = performance.now() + waitMs + timeoutMs;
-  const remainingMs = () => deadline - performance.now();
-  return {
-    token,
-    leaderId: holder,
-    leaseKnown: false,
-    holdLimitMs: timeoutMs,
-    signal,
-    remainingMs,
-    assert() {
-      signal.throwIfAborted();
-      if (remainingMs() <= 0) throw new NotLeadingError(`the time for presenting token ${token} is over`);
-    },
-  };
+  return new PresentedTerm(token, options);
 }
 
 /** Whether to count a refusal as `stale` or as `regressed`. */
@@ -208,52 +245,54 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** How often `whenOver` looks, in milliseconds. */
+const LOOK_MS = 100;
+
 /**
  * Calls `over` once, with the reason, when the term's owner may no longer act. An aborted signal alone is no such reason: while a
- * leader drains its signal is aborted, and it may finish what it began until `assert()` throws.
+ * leader drains its signal is aborted, and it may finish what it began until `assert()` throws. So this asks, every 100 ms.
  *
  * @returns stops watching
  */
 export function whenOver(term: FencedTerm, over: (reason: unknown) => void): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  const stop = () => {
-    clearTimeout(timer);
-    term.signal.removeEventListener('abort', look);
-  };
-  const look = () => {
-    clearTimeout(timer);
+  const timer = setInterval(() => {
     try {
       term.assert();
     } catch (error) {
-      stop();
+      clearInterval(timer);
       over(error);
-      return;
     }
-    // A lease that is renewed in the meantime ends later than it says now: look again then.
-    timer = setTimeout(look, atLeastOne(term.remainingMs()));
-  };
-  term.signal.addEventListener('abort', look);
-  timer = setTimeout(look, atLeastOne(term.remainingMs()));
-  return stop;
+  }, LOOK_MS);
+  return () => clearInterval(timer);
 }
 
-/** Runs one guarded step and tells the observer its verdict. `step` calls `accept` once the token has been accepted. */
-export async function reporting<T>(
-  observer: FencingObserver | undefined,
-  term: FencedTerm,
-  resource: string,
-  step: (accept: () => void) => Promise<T>,
-): Promise<T> {
-  let told = false;
-  const verdict = (outcome: FenceOutcome) => {
-    if (told) return;
-    told = true;
-    tell(() => observer?.check?.(resource, outcome));
-  };
-  try {
-    return await step(() => verdict('accepted'));
-  } catch (error) {
-    if (error instanceof StaleTokenError && error.resource === resource) verdict(refusal(term));
-    throw error;
+/** Tells the observer the verdict of one check, once. */
+export class Verdict {
+  readonly #observer: FencingObserver | undefined;
+  readonly #term: FencedTerm;
+  readonly #resource: string;
+  #told = false;
+
+  constructor(observer: FencingObserver | undefined, term: FencedTerm, resource: string) {
+    this.#observer = observer;
+    this.#term = term;
+    this.#resource = resource;
+  }
+
+  accepted(): void {
+    this.#tell('accepted');
+  }
+
+  /** What ended the check; told where it is a refusal of this term at this resource. */
+  ended(error: unknown): void {
+    if (error instanceof StaleTokenError && error.resource === this.#resource && error.token === this.#term.token) {
+      this.#tell(refusal(this.#term));
+    }
+  }
+
+  #tell(outcome: FenceOutcome): void {
+    if (this.#told) return;
+    this.#told = true;
+    tell(() => this.#observer?.check?.(this.#resource, outcome));
   }
 }

@@ -57,6 +57,7 @@ function text(value: HeaderValue): string | undefined {
 }
 
 function decode(value: string): string {
+  if (!value.includes('%')) return value;
   try {
     return decodeURIComponent(value);
   } catch {
@@ -65,6 +66,7 @@ function decode(value: string): string {
 }
 
 function lenient(value: string): string {
+  if (!value.includes('%')) return value.slice(0, 256);
   try {
     return decodeURIComponent(value).slice(0, 256);
   } catch {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { InvalidTokenError } from '../errors.js';
 import { FenceTimeoutError, InvalidResourceError } from './errors.js';
-import { type FencedTerm, type FencingObserver, type Guard, presenter, tell } from './guard.js';
+import { type FencedTerm, type FencingObserver, type Guard, PresentedTerm, tell } from './guard.js';
 import { type Presented, RESOURCE_HEADER, readFencing, TOKEN_HEADER } from './http-headers.js';
 import { type Problem, problemOf, sendProblem } from './http-problem.js';
 
@@ -56,7 +56,9 @@ export interface FencingMiddleware<Context> {
  */
 export function fencing<Context>(options: FencingOptions<Context>): FencingMiddleware<Context> {
   const { guard, observer, timeoutMs = 10_000, waitMs } = options;
-  const requests = new WeakMap<IncomingMessage, FencedRequest<Context>>();
+  // A property costs the request less than an entry in a weak map does.
+  const property = Symbol('fencing');
+  type Marked = IncomingMessage & { [property]?: FencedRequest<Context> };
 
   const middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void => {
     const admitted = admit(request, options);
@@ -74,37 +76,29 @@ export function fencing<Context>(options: FencingOptions<Context>): FencingMiddl
     next: (error?: unknown) => void,
     { token, resource, holder }: Admitted,
   ): Promise<void> {
-    const over = new AbortController();
-    const term = presenter(token, { holder, timeoutMs, waitMs, signal: over.signal });
-    const ending = keepEnd(response);
-    let timer: NodeJS.Timeout | undefined;
-    const gone = () => over.abort(new Disconnected());
-    response.once('close', gone);
+    const term = new PresentedTerm(token, { holder, timeoutMs, waitMs });
+    const ending = new KeptEnd(response, term);
     let entered = false;
     try {
-      await guard.hold(term, resource, async (context) => {
+      await guard.hold(term, resource, (context) => {
         entered = true;
-        timer = setTimeout(() => over.abort(new HoldTimedOut()), timeoutMs);
-        requests.set(request, { term, resource, context, signal: over.signal });
+        (request as Marked)[property] = new Fenced(term, resource, context);
+        const asked = ending.asked(timeoutMs);
         next();
-        await ending.asked(over.signal);
-        if (response.statusCode >= 400) throw new RolledBack();
+        return asked;
       });
       ending.send();
     } catch (error) {
-      over.abort(error);
+      term.end(error);
       if (error instanceof RolledBack) ending.send();
       else if (error instanceof Disconnected) ending.restore();
       else refuse(response, ending, next, entered, error, resource);
-    } finally {
-      clearTimeout(timer);
-      response.removeListener('close', gone);
     }
   }
 
   return Object.assign(middleware, {
     of(request: IncomingMessage): FencedRequest<Context> {
-      const found = requests.get(request);
+      const found = (request as Marked)[property];
       if (found === undefined) throw new TypeError('this request has not come through the fencing middleware');
       return found;
     },
@@ -166,45 +160,77 @@ function mute(response: ServerResponse): void {
   Object.assign(response, { setHeader: drop, removeHeader: drop, writeHead: drop, write: () => true, end: drop });
 }
 
-/** The response's end, kept back until we know that what it says is true. */
-interface KeptEnd {
-  /** Resolves when the handler has ended its response; rejects with the signal's reason when that aborts first. */
-  asked(signal: AbortSignal): Promise<void>;
-  send(): void;
-  /** Makes `end` what it was. */
-  restore(): void;
+class Fenced<Context> implements FencedRequest<Context> {
+  readonly term: PresentedTerm;
+  readonly resource: string;
+  readonly context: Context;
+
+  constructor(term: PresentedTerm, resource: string, context: Context) {
+    this.term = term;
+    this.resource = resource;
+    this.context = context;
+  }
+
+  get signal(): AbortSignal {
+    return this.term.signal;
+  }
 }
 
-function keepEnd(response: ServerResponse): KeptEnd {
-  const end = response.end;
-  let kept: Parameters<ServerResponse['end']> | undefined;
-  let wake: (() => void) | undefined;
-  response.end = ((...args: Parameters<ServerResponse['end']>) => {
-    kept ??= args;
-    wake?.();
-    return response;
-  }) as ServerResponse['end'];
-  const restore = () => {
-    response.end = end;
-  };
-  return {
-    restore,
-    asked: (signal) =>
-      new Promise((resolve, reject) => {
-        const abort = () => reject(signal.reason);
-        wake = () => {
-          signal.removeEventListener('abort', abort);
-          resolve();
-        };
-        if (kept !== undefined) wake();
-        else if (signal.aborted) abort();
-        else signal.addEventListener('abort', abort, { once: true });
-      }),
-    send() {
-      restore();
-      if (!response.destroyed) end.apply(response, kept as Parameters<ServerResponse['end']>);
-    },
-  };
+/** The response's end, kept back until we know that what it says is true. */
+class KeptEnd {
+  readonly #response: ServerResponse;
+  readonly #term: PresentedTerm;
+  readonly #end: ServerResponse['end'];
+  #kept: Parameters<ServerResponse['end']> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #settle: ((failure?: Error) => void) | undefined;
+  readonly #closed = () => this.#over(new Disconnected());
+
+  constructor(response: ServerResponse, term: PresentedTerm) {
+    this.#response = response;
+    this.#term = term;
+    this.#end = response.end;
+    response.end = ((...args: Parameters<ServerResponse['end']>) => {
+      this.#kept ??= args;
+      this.#settle?.(response.statusCode >= 400 ? new RolledBack() : undefined);
+      return response;
+    }) as ServerResponse['end'];
+    response.on('close', this.#closed);
+  }
+
+  /**
+   * Resolves when the handler has ended its response well; rejects when it has ended it with an error status, when its client has gone, or when its
+   * time is over.
+   */
+  asked(timeoutMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#settle = (failure) => {
+        clearTimeout(this.#timer);
+        this.#settle = undefined;
+        if (failure === undefined) resolve();
+        else reject(failure);
+      };
+      this.#timer = setTimeout(() => this.#over(new HoldTimedOut()), timeoutMs);
+      if (this.#response.destroyed) this.#closed();
+    });
+  }
+
+  send(): void {
+    this.restore();
+    if (!this.#response.destroyed) this.#end.apply(this.#response, this.#kept as Parameters<ServerResponse['end']>);
+  }
+
+  /** Makes `end` what it was. */
+  restore(): void {
+    this.#response.end = this.#end;
+    this.#response.removeListener('close', this.#closed);
+  }
+
+  #over(reason: Error): void {
+    // What waits for the fence, or works under it, learns of it from the term.
+    this.#term.end(reason);
+    this.#settle?.(reason);
+  }
 }
 
 /** The handler answered with an error: what it wrote is not to be kept. */

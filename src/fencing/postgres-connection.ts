@@ -13,121 +13,120 @@ export interface PgClient extends SqlClient {
 
 /** The part of a `pg` Pool that the guard needs. */
 export interface PgPool {
+  readonly idleCount?: number;
   connect(): Promise<PgClient & { release(destroy?: Error | boolean): void }>;
 }
 
-/** A client lent for one piece of work. */
-export interface Lent {
+/**
+ * A client lent for one piece of work.
+ *
+ * While it is lent it has no listener for errors of its connection (the pool takes its own away), and an error event without
+ * a listener ends the process. The server does end connections: that is how a frozen leader lets go. So this one listens.
+ */
+export class Lent {
   readonly client: PgClient;
   /** Why the connection is gone, once it is. */
-  readonly broken: Error | undefined;
+  broken: Error | undefined;
+  readonly #giveBack: (reason: Error | undefined) => void;
+  readonly #listener: (error: Error) => void;
+
+  constructor(client: PgClient, giveBack: (reason: Error | undefined) => void) {
+    this.client = client;
+    this.#giveBack = giveBack;
+    this.#listener = (error) => {
+      this.broken ??= error;
+    };
+    client.on('error', this.#listener);
+  }
+
   /** Gives the client back; `destroy` when its state is unknown, so that nobody else gets it. */
-  release(destroy?: Error): void;
+  release(destroy?: Error): void {
+    const reason = this.broken ?? destroy;
+    // The pool puts its own listener back before ours goes. A client that it destroys keeps ours: it may have more to say.
+    this.#giveBack(reason);
+    if (reason === undefined) this.client.removeListener('error', this.#listener);
+  }
 }
 
 /** Where the guard's connections come from. */
 export interface Source {
   /** Waits no longer than the term's owner may act, where a term is given. */
   lend(term?: FencedTerm): Promise<Lent>;
-  /** Runs `work` marked as being inside a lent client, so that a call from inside of it that would wait for itself is seen. */
-  within<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs `work` marked as being inside a lent client, where a call from inside of it would wait for itself. */
+  within<T>(work: () => T | Promise<T>): T | Promise<T>;
 }
 
 export function source(options: { pool?: PgPool; client?: PgClient }): Source {
-  if ((options.pool === undefined) === (options.client === undefined)) {
-    throw new InvalidOptionError('pool', 'give either pool (a pg Pool) or client (a connected pg Client)');
+  const { pool, client } = options;
+  if (pool !== undefined && client === undefined) return new PoolSource(pool);
+  if (client !== undefined && pool === undefined) return new ClientSource(client);
+  throw new InvalidOptionError('pool', 'give either pool (a pg Pool) or client (a connected pg Client)');
+}
+
+class PoolSource implements Source {
+  readonly #pool: PgPool;
+
+  constructor(pool: PgPool) {
+    this.#pool = pool;
   }
-  return options.pool !== undefined ? poolSource(options.pool) : clientSource(options.client as PgClient);
+
+  within<T>(work: () => T | Promise<T>): T | Promise<T> {
+    return work();
+  }
+
+  async lend(term?: FencedTerm): Promise<Lent> {
+    const pending = this.#pool.connect();
+    // With an idle one there is nothing to wait for: the pool hands it out at its next turn.
+    const client = term === undefined || (this.#pool.idleCount ?? 0) > 0 ? await pending : await inTime(pending, term);
+    return new Lent(client, (reason) => client.release(reason));
+  }
 }
 
-function poolSource(pool: PgPool): Source {
-  return {
-    within: (work) => work(),
-    async lend(term) {
-      const pending = pool.connect();
-      if (term === undefined) return pooled(await pending);
-      let stop: () => void = () => undefined;
-      const over = new Promise<never>((_, reject) => {
-        stop = whenOver(term, reject);
-      });
-      try {
-        return pooled(await Promise.race([pending, over]));
-      } catch (error) {
-        // A pool can't be told that we no longer wait: what it hands us later goes straight back.
-        pending.then((client) => client.release()).catch(() => undefined);
-        throw error;
-      } finally {
-        stop();
-      }
-    },
-  };
-}
+type PoolClient = Awaited<ReturnType<PgPool['connect']>>;
 
-function pooled(client: Awaited<ReturnType<PgPool['connect']>>): Lent {
-  const watch = watchErrors(client);
-  return {
-    client,
-    get broken() {
-      return watch.broken;
-    },
-    release(destroy) {
-      const reason = watch.broken ?? destroy;
-      // The pool puts its own listener back before ours goes. A client that it destroys keeps ours: it may have more to say.
-      client.release(reason);
-      if (reason === undefined) watch.stop();
-    },
-  };
+async function inTime(pending: Promise<PoolClient>, term: FencedTerm): Promise<PoolClient> {
+  let stop: () => void = () => undefined;
+  const over = new Promise<never>((_, reject) => {
+    stop = whenOver(term, reject);
+  });
+  try {
+    return await Promise.race([pending, over]);
+  } catch (error) {
+    // A pool can't be told that we no longer wait: what it hands us later goes straight back.
+    pending.then((client) => client.release()).catch(() => undefined);
+    throw error;
+  } finally {
+    stop();
+  }
 }
 
 /** One connection: the callers take turns, or their statements would end up in one another's transactions. */
-function clientSource(client: PgClient): Source {
-  const inside = new AsyncLocalStorage<true>();
-  let turn: Promise<void> = Promise.resolve();
-  return {
-    within: (work) => inside.run(true, work),
-    async lend() {
-      if (inside.getStore() === true) {
-        throw new InvalidOptionError(
-          'client',
-          'a transaction inside a transaction of the same client would wait for itself: use a pool',
-        );
-      }
-      const before = turn;
-      let done: () => void = () => undefined;
-      turn = new Promise((resolve) => {
-        done = resolve;
-      });
-      await before;
-      const watch = watchErrors(client);
-      return {
-        client,
-        get broken() {
-          return watch.broken;
-        },
-        release() {
-          watch.stop();
-          done();
-        },
-      };
-    },
-  };
-}
+class ClientSource implements Source {
+  readonly #client: PgClient;
+  readonly #inside = new AsyncLocalStorage<true>();
+  #turn: Promise<void> = Promise.resolve();
 
-/**
- * A lent client has no listener for errors of its connection (the pool takes its own away), and an
- * error event without a listener ends the process. The server does end connections: that is how a
- * frozen leader lets go.
- */
-function watchErrors(client: PgClient): { readonly broken: Error | undefined; stop(): void } {
-  let broken: Error | undefined;
-  const listener = (error: Error) => {
-    broken ??= error;
-  };
-  client.on('error', listener);
-  return {
-    get broken() {
-      return broken;
-    },
-    stop: () => void client.removeListener('error', listener),
-  };
+  constructor(client: PgClient) {
+    this.#client = client;
+  }
+
+  within<T>(work: () => T | Promise<T>): T | Promise<T> {
+    return this.#inside.run(true, work);
+  }
+
+  async lend(): Promise<Lent> {
+    if (this.#inside.getStore() === true) {
+      throw new InvalidOptionError(
+        'client',
+        'a transaction inside a transaction of the same client would wait for itself: use a pool',
+      );
+    }
+    const before = this.#turn;
+    let done: () => void = () => undefined;
+    this.#turn = new Promise((resolve) => {
+      done = resolve;
+    });
+    await before;
+    return new Lent(this.#client, done);
+  }
 }

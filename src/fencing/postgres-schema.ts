@@ -10,6 +10,8 @@ export interface SqlClient {
 export const STALE_TOKEN = 'TN409';
 export const MISSING_TOKEN = 'TN428';
 export const MALFORMED = 'TN400';
+/** The fence is lower than its caller has seen it. Never leaves the guard. */
+export const WENT_BACK = 'TN410';
 
 /** One part of the schema: what `migrate()` installs, and how it knows that it is there. */
 export interface SchemaPart {
@@ -35,6 +37,8 @@ export function quoteSchema(schema: string): string {
 
 /** A string as an SQL expression that no setting of the server can reinterpret. */
 export function literal(text: string): string {
+  // Plain where it is plain: it is parsed at each transaction.
+  if (/^[\w ./:@-]*$/.test(text)) return `'${text}'`;
   return `convert_from(decode('${Buffer.from(text).toString('hex')}','hex'),'UTF8')`;
 }
 
@@ -71,10 +75,17 @@ export async function install(client: SqlClient, part: SchemaPart, schema: strin
     const installed = await client.query(`SELECT ${s}.${part.name}_version() AS version`);
     if (Number(installed.rows[0]?.version) >= part.version) return;
   }
-  // CREATE … IF NOT EXISTS and CREATE OR REPLACE race with themselves: one installer at a time. Sent as one simple
-  // query, the whole is one transaction.
-  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('tenure.migrate', 0)); ${script(part, schema)}`);
+  // CREATE … IF NOT EXISTS and CREATE OR REPLACE race with themselves: one installer at a time. Sent as one simple query, the whole is
+  // one transaction. The lock on the catalogue makes this session forget that it found no such schema a moment ago.
+  const turn = `SELECT pg_advisory_xact_lock(hashtextextended('tenure.migrate', 0)); LOCK TABLE pg_catalog.pg_namespace IN ACCESS SHARE MODE;`;
+  await client.query(`${turn} ${script(part, schema)}`);
 }
+
+/** Any number; with the resource's name it makes the number of an advisory lock. */
+const GATE = '7310868735422';
+
+/** tenure.held is `<token> <holder>`, with `limited ` before it where the transaction's limits are ours. */
+const HOLDER_IN_HELD = "nullif(regexp_replace(held, '^(limited )?[0-9]+ ?', ''), '')";
 
 function fenceSql(s: string): string {
   return `
@@ -86,32 +97,25 @@ CREATE TABLE IF NOT EXISTS ${s}.fence (
 );
 
 -- Bounds how long this transaction may hold what it holds, whatever becomes of its client. Shorter limits that are
--- set already stay. Safe to call again: the limit counts from now.
+-- set already stay. Safe to call again: the limit counts from now. Which limits are ours stands in tenure.limited, or at the head of tenure.held.
 CREATE OR REPLACE FUNCTION ${s}.limit_transaction(limit_ms integer) RETURNS void LANGUAGE plpgsql AS $tenure$
 DECLARE
+  ours    text := coalesce(current_setting('tenure.limited', true), '')
+                  || CASE WHEN current_setting('tenure.held', true) LIKE 'limited %' THEN ' idle_in_transaction_session_timeout transaction_timeout' ELSE '' END;
+  -- Before PostgreSQL 17 nothing bounds the whole transaction: bound each statement, and each pause between two.
+  whole   text := CASE WHEN current_setting('server_version_num')::integer >= 170000 THEN 'transaction_timeout' ELSE 'statement_timeout' END;
   present numeric;
+  setting text;
 BEGIN
-  present := extract(epoch FROM current_setting('idle_in_transaction_session_timeout')::interval) * 1000;
-  IF present = 0 OR present > limit_ms OR current_setting('tenure.limited', true) = 'idle' THEN
-    PERFORM set_config('idle_in_transaction_session_timeout', limit_ms::text, true);
-    PERFORM set_config('tenure.limited', 'idle', true);
-  END IF;
-  IF current_setting('server_version_num')::integer >= 170000 THEN
-    present := extract(epoch FROM current_setting('transaction_timeout')::interval) * 1000;
-    IF present = 0 OR present > limit_ms OR current_setting('tenure.limited_transaction', true) = 'on' THEN
+  FOREACH setting IN ARRAY ARRAY['idle_in_transaction_session_timeout', whole] LOOP
+    present := extract(epoch FROM current_setting(setting)::interval) * 1000;
+    IF present = 0 OR present > limit_ms OR strpos(ours, setting) > 0 THEN
       -- A running timer isn't wound up again by a new value alone: stop it first.
-      PERFORM set_config('transaction_timeout', '0', true);
-      PERFORM set_config('transaction_timeout', limit_ms::text, true);
-      PERFORM set_config('tenure.limited_transaction', 'on', true);
+      PERFORM set_config(setting, '0', true), set_config(setting, limit_ms::text, true);
+      ours := ours || ' ' || setting;
     END IF;
-  ELSE
-    -- Before PostgreSQL 17 nothing bounds the whole transaction: bound each statement, and each pause between two.
-    present := extract(epoch FROM current_setting('statement_timeout')::interval) * 1000;
-    IF present = 0 OR present > limit_ms OR current_setting('tenure.limited_transaction', true) = 'on' THEN
-      PERFORM set_config('statement_timeout', limit_ms::text, true);
-      PERFORM set_config('tenure.limited_transaction', 'on', true);
-    END IF;
-  END IF;
+  END LOOP;
+  PERFORM set_config('tenure.limited', ours, true);
 END
 $tenure$;
 
@@ -127,7 +131,7 @@ DECLARE
   presented  ALIAS FOR $2;
   presenter  ALIAS FOR $3;
   -- Heavyweight locks are granted in order of arrival: a newer token waiting here is never starved by a stream of older ones.
-  gate       bigint := hashtextextended(name, 7310868735422);
+  gate       bigint := hashtextextended(name, ${GATE});
   highest    bigint;
   who        text;
   lock_limit text;
@@ -142,13 +146,15 @@ BEGIN
   IF remaining_ms IS NOT NULL THEN
     lock_limit := current_setting('lock_timeout');
     IF lock_limit = '0' OR lock_limit::interval > make_interval(secs => remaining_ms / 1000.0) THEN
-      PERFORM set_config('lock_timeout', greatest(1, remaining_ms - coalesce(hold_ms, 10))::text, true);
+      PERFORM set_config('lock_timeout', greatest(1, remaining_ms - CASE WHEN hold_ms < remaining_ms THEN hold_ms ELSE 10 END)::text, true);
     END IF;
   END IF;
 
+  -- Which of the two locks is needed must be known before one is taken: two that hold the shared one and want the other would wait for each other.
   SELECT f.token, f.holder INTO highest, who FROM ${s}.fence f WHERE f.resource = name;
   IF highest = presented THEN
     PERFORM pg_advisory_xact_lock_shared(gate);
+    -- Looked at again under the lock. Where the snapshot is older than the lock, it is the row lock that notices a newer token.
     SELECT f.token, f.holder INTO highest, who FROM ${s}.fence f WHERE f.resource = name FOR SHARE;
   ELSIF highest IS NULL OR highest < presented THEN
     PERFORM pg_advisory_xact_lock(gate);
@@ -178,16 +184,55 @@ BEGIN
     waited := extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000;
     PERFORM ${s}.limit_transaction(greatest(1, least(hold_ms, remaining_ms - waited)));
   END IF;
-  PERFORM set_config('tenure.token', presented::text, true), set_config('tenure.holder', coalesce(presenter, ''), true);
+  PERFORM set_config('tenure.held', concat_ws(' ', presented, presenter), true);
+END
+$tenure$;
+
+-- What ${s}.fence() does, for a caller that has seen this token accepted for this resource before: where that is still so, and nobody waits,
+-- two statements are enough. In every other case it leaves the work to ${s}.fence(). A procedure: CALL has no row to send back.
+-- held is 'limited <token> <holder>': what the transaction is to be known by, ready to be set.
+CREATE OR REPLACE PROCEDURE ${s}.fence_again(resource text, token text, held text, remaining_ms text, hold_ms text)
+LANGUAGE plpgsql AS $tenure$
+#variable_conflict use_column
+DECLARE
+  name    ALIAS FOR $1;
+  done    text;
+  highest bigint;
+BEGIN
+  -- Plain expressions and one query: this is in the way of every transaction.
+  IF pg_try_advisory_xact_lock_shared(hashtextextended(name, ${GATE})) THEN
+    IF current_setting('transaction_isolation') = 'read committed' THEN
+      -- The snapshot of this query is younger than the lock: it shows whatever was accepted, and nothing can be until we end.
+      SELECT f.token INTO highest FROM ${s}.fence f WHERE f.resource = name;
+    ELSE
+      SELECT f.token INTO highest FROM ${s}.fence f WHERE f.resource = name FOR SHARE;
+    END IF;
+    IF highest = $2::bigint THEN
+      IF current_setting('idle_in_transaction_session_timeout') = '0' AND current_setting('transaction_timeout', true) = '0' THEN
+        done := set_config('idle_in_transaction_session_timeout', hold_ms, true) || set_config('transaction_timeout', hold_ms, true)
+          || set_config('tenure.held', held, true);
+      ELSE
+        PERFORM ${s}.limit_transaction(hold_ms::integer), set_config('tenure.held', substr(held, 9), true);
+      END IF;
+      RETURN;
+    END IF;
+    IF highest IS NULL OR highest < $2::bigint THEN
+      -- Lower than the caller has seen it: restored, or deleted. fence() would want the other lock while we hold this one.
+      RAISE EXCEPTION 'the fence of % went back', quote_literal(name) USING ERRCODE = '${WENT_BACK}';
+    END IF;
+  END IF;
+  PERFORM ${s}.fence(name, $2::bigint, ${HOLDER_IN_HELD}, remaining_ms::integer, hold_ms::integer);
 END
 $tenure$;
 
 -- For a trigger on a protected table: CREATE TRIGGER … BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON t
 --   FOR EACH STATEMENT EXECUTE FUNCTION ${s}.require_fence('resource');
--- The token is what ${s}.fence() was given in this transaction, or SET LOCAL tenure.token = '…'.
+-- The token is SET LOCAL tenure.token = '…' (and tenure.holder), or what ${s}.fence() was given in this transaction.
 CREATE OR REPLACE FUNCTION ${s}.require_fence() RETURNS trigger LANGUAGE plpgsql AS $tenure$
 DECLARE
-  presented text := nullif(current_setting('tenure.token', true), '');
+  held      text := current_setting('tenure.held', true);
+  presented text := coalesce(nullif(current_setting('tenure.token', true), ''), substring(held FROM '[0-9]+'));
+  presenter text := coalesce(nullif(current_setting('tenure.holder', true), ''), ${HOLDER_IN_HELD});
 BEGIN
   IF presented IS NULL THEN
     RAISE EXCEPTION 'writes to % need a fencing token for %', TG_TABLE_NAME, quote_literal(TG_ARGV[0])
@@ -196,7 +241,7 @@ BEGIN
   IF presented !~ '^[1-9][0-9]{0,18}$' OR presented::numeric > 9223372036854775807 THEN
     RAISE EXCEPTION 'not a fencing token: %', quote_literal(left(presented, 40)) USING ERRCODE = '${MALFORMED}';
   END IF;
-  PERFORM ${s}.fence(TG_ARGV[0], presented::bigint, nullif(current_setting('tenure.holder', true), ''));
+  PERFORM ${s}.fence(TG_ARGV[0], presented::bigint, presenter);
   RETURN NULL;
 END
 $tenure$;

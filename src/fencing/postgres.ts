@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
-import { formatToken, parseToken } from '../token.js';
+import { formatToken, parseToken, type Token } from '../token.js';
 import { CommitUnknownError, FenceBusyError, FenceReleasedError, TransactionAbortedError } from './errors.js';
 import {
   type Accepted,
@@ -9,12 +9,12 @@ import {
   type FencingObserver,
   type Guard,
   holdMs,
-  reporting,
   sleep,
+  Verdict,
 } from './guard.js';
 import { type Lent, type PgClient, type PgPool, type Source, source } from './postgres-connection.js';
 import { codeOf, LOCK_NOT_AVAILABLE, notInstalled, RETRIED, translate } from './postgres-errors.js';
-import { FENCE, install, literal, quoteSchema } from './postgres-schema.js';
+import { FENCE, install, literal, quoteSchema, WENT_BACK } from './postgres-schema.js';
 
 export type { PgClient, PgPool } from './postgres-connection.js';
 export { fenceSchema } from './postgres-schema.js';
@@ -69,6 +69,8 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
   readonly #schemaName: string;
   readonly #defaults: TransactionOptions;
   readonly #observer: FencingObserver | undefined;
+  /** The token of each resource that we have seen accepted and committed last: a hint for speed, never a verdict. */
+  readonly #accepted = new Map<string, Token>();
 
   constructor(connections: { pool: PgPool } | { client: PgClient }, options: PostgresGuardOptions = {}) {
     this.#source = source(connections);
@@ -104,25 +106,29 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
    * @throws {TransactionAbortedError} a statement's error was swallowed, so the server rolled back.
    * @throws {FencingNotInstalledError} `migrate()` has not been run.
    */
-  transaction<T>(
+  async transaction<T>(
     term: FencedTerm,
     resource: string,
     work: (tx: Transaction<C>) => T | Promise<T>,
-    options: TransactionOptions = {},
+    options?: TransactionOptions,
   ): Promise<T> {
-    const { isolation, maxAttempts = 8 } = { ...this.#defaults, ...checkOptions(options) };
-    return reporting(this.#observer, term, resource, async (accept) => {
-      checkResource(resource);
-      formatToken(term.token);
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await this.#attempt(term, resource, work, isolation, accept);
-        } catch (error) {
-          if (attempt >= maxAttempts || !RETRIED.has(codeOf(error))) throw error;
-          await sleep(Math.random() * Math.min(500, 5 * 2 ** attempt));
+    const { isolation, maxAttempts = 8 } =
+      options === undefined ? this.#defaults : { ...this.#defaults, ...checkOptions(options) };
+    checkResource(resource);
+    formatToken(term.token);
+    const verdict = new Verdict(this.#observer, term, resource);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#attempt(term, resource, work, isolation, verdict);
+      } catch (error) {
+        if (codeOf(error) === WENT_BACK && this.#accepted.delete(resource)) continue;
+        if (attempt >= maxAttempts || !RETRIED.has(codeOf(error))) {
+          verdict.ended(error);
+          throw error;
         }
+        await sleep(Math.random() * Math.min(500, 5 * 2 ** attempt));
       }
-    });
+    }
   }
 
   hold<T>(term: FencedTerm, resource: string, work: (tx: Transaction<C>) => T | Promise<T>): Promise<T> {
@@ -157,7 +163,7 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
     resource: string,
     work: (tx: Transaction<C>) => T | Promise<T>,
     isolation: Isolation | undefined,
-    accept: () => void,
+    verdict: Verdict,
   ): Promise<T> {
     term.assert();
     const lent = await this.#source.lend(term);
@@ -166,10 +172,11 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
     try {
       term.assert();
       await this.#begin(lent, term, resource, isolation);
-      accept();
-      const result = await this.#source.within(async () => await work(tx as unknown as Transaction<C>));
+      verdict.accepted();
+      const result = await this.#source.within(() => work(tx as unknown as Transaction<C>));
       term.assert();
       await commit(lent, resource);
+      this.#remember(resource, term.token);
       return result;
     } catch (error) {
       destroy = await rollBack(lent, error);
@@ -180,17 +187,28 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
     }
   }
 
+  #remember(resource: string, token: Token): void {
+    if (this.#accepted.get(resource) === token) return;
+    this.#accepted.delete(resource);
+    this.#accepted.set(resource, token);
+    if (this.#accepted.size > 10_000) this.#accepted.delete(this.#accepted.keys().next().value as string);
+  }
+
   /**
-   * One round trip: a simple query of two statements costs no more than the BEGIN that every transaction sends. Hence
-   * no parameters; every value is a number or hexadecimal.
+   * One round trip, the one of the BEGIN that every transaction sends: a simple query of two statements. Hence no parameters;
+   * every value is a number or {@link literal}.
    */
   async #begin(lent: Lent, term: FencedTerm, resource: string, isolation: Isolation | undefined): Promise<void> {
     const level = isolation === undefined ? '' : ` ISOLATION LEVEL ${isolation.toUpperCase()}`;
-    const holder = term.leaderId === undefined ? 'NULL' : literal(term.leaderId.replaceAll('\0', ''));
-    const limit = term.holdLimitMs === undefined ? 'NULL' : atLeastOne(term.holdLimitMs);
-    const call = `${this.#schema}.fence(${literal(resource)},${formatToken(term.token)}::bigint,${holder},${atLeastOne(term.remainingMs())},${limit})`;
+    const { token } = term;
+    const holder = term.leaderId?.replaceAll('\0', '') ?? '';
+    const remaining = atLeastOne(term.remainingMs());
+    const call =
+      this.#accepted.get(resource) === token
+        ? `CALL ${this.#schema}.fence_again(${literal(resource)},'${token}',${literal(`limited ${token} ${holder}`)},'${remaining}','${holdMs(term)}')`
+        : `SELECT ${this.#schema}.fence(${literal(resource)},${token}::bigint,nullif(${literal(holder)},''),${remaining},${holdMs(term)})`;
     try {
-      await lent.client.query(`BEGIN${level};SELECT ${call}`);
+      await lent.client.query(`BEGIN${level};${call}`);
     } catch (error) {
       if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new FenceBusyError(resource, { cause: error });
       throw notInstalled(error, this.#schemaName);

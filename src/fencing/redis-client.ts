@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
+import type { Script } from './redis-script.js';
 
 /** An argument of a Redis command. */
 export type RedisArgument = string | number | bigint | Uint8Array;
@@ -22,36 +23,42 @@ export interface NodeRedisClient {
 export type RedisClient = IoRedisClient | NodeRedisClient;
 
 /** Runs one script by its hash; sends the text only where the server doesn't have it (first use, restart, another node). */
-export type Run = (
-  script: { readonly sha: string; readonly text: string },
-  keys: string[],
-  args: RedisArgument[],
-) => Promise<unknown>;
+export type Run = (script: Script, keys: string[], args: RedisArgument[]) => Promise<unknown>;
 
 export function runner(client: RedisClient): Run {
-  if ('evalSha' in client) {
-    return async ({ sha, text }, keys, args) => {
-      const options = { keys, arguments: args.map(textOrBytes) as string[] };
-      try {
-        return await client.evalSha(sha, options);
-      } catch (error) {
-        if (!isNoScript(error)) throw error;
-        return await client.eval(text, options);
-      }
-    };
-  }
-  if ('evalsha' in client) {
-    return async ({ sha, text }, keys, args) => {
-      const values = args.map(textOrBytes);
-      try {
-        return await client.evalsha(sha, keys.length, ...keys, ...values);
-      } catch (error) {
-        if (!isNoScript(error)) throw error;
-        return await client.eval(text, keys.length, ...keys, ...values);
-      }
-    };
-  }
+  if ('evalSha' in client) return (script, keys, args) => runOnNodeRedis(client, script, keys, args);
+  if ('evalsha' in client) return (script, keys, args) => runOnIoRedis(client, script, keys, args);
   throw new InvalidOptionError('client', 'an ioredis or a node-redis client is needed');
+}
+
+async function runOnNodeRedis(
+  client: NodeRedisClient,
+  script: Script,
+  keys: string[],
+  args: RedisArgument[],
+): Promise<unknown> {
+  const options = { keys, arguments: args.map(textOrBytes) as string[] };
+  try {
+    return await client.evalSha(script.sha, options);
+  } catch (error) {
+    if (!isNoScript(error)) throw error;
+    return await client.eval(script.text, options);
+  }
+}
+
+async function runOnIoRedis(
+  client: IoRedisClient,
+  script: Script,
+  keys: string[],
+  args: RedisArgument[],
+): Promise<unknown> {
+  const words = [...keys, ...args.map(textOrBytes)];
+  try {
+    return await client.evalsha(script.sha, keys.length, ...words);
+  } catch (error) {
+    if (!isNoScript(error)) throw error;
+    return await client.eval(script.text, keys.length, ...words);
+  }
 }
 
 function textOrBytes(value: RedisArgument): string | Uint8Array {

@@ -9,62 +9,62 @@ export interface Script {
 /**
  * The check, before every guarded script.
  *
- * KEYS[1] is the fence: a hash with `token` and `holder` (accepted), and `pending` and `next` while a newer token waits for
- * older holds to end. KEYS[2] is a sorted set of the holds by the server's time at which they end.
- * ARGV[1] is the token, [2] its holder, [3] the id of a hold or ''.
+ * The last key is the fence, a hash: `token` and `holder` (accepted), `open` (the accepted token again, while it is the only one that may write),
+ * `pending` and `next` (a newer token, and whose, that waits for older holds to end), and `hold:<id>` for each hold, the server's
+ * milliseconds at which it ends. The last three arguments are the token, its holder, and the id of a hold or ''.
  *
- * Tokens are text of up to 19 digits. A Lua number would round them, so they are compared in two halves; nearly
- * always they are equal, which is one comparison of strings and no write.
+ * Nearly always the token is the open one: then this is one read. Tokens are text of up to 19 digits; a Lua number would round them, so
+ * they are compared in two halves.
+ *
+ * A refusal is an error reply: `TNSTALE <highest> <holder>` or `TNBUSY`. What comes after the check finds its own KEYS and ARGV.
  */
 const CHECK = `
-local function above(a, b)
-  a, b = string.rep('0', 20 - #a) .. a, string.rep('0', 20 - #b) .. b
-  local high_a, high_b = tonumber(string.sub(a, 1, 10)), tonumber(string.sub(b, 1, 10))
-  if high_a ~= high_b then return high_a > high_b end
-  return tonumber(string.sub(a, 11)) > tonumber(string.sub(b, 11))
-end
-local function now()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-local function check(fence, holds, token, holder, hold)
-  local state = redis.call('HMGET', fence, 'token', 'holder', 'pending', 'next')
-  local accepted, pending = state[1], state[3]
-  if accepted == token and not pending then return nil end
-  local highest = pending or accepted
-  if highest and highest ~= token and above(highest, token) then
-    if hold ~= '' and accepted == token and tonumber(redis.call('ZSCORE', holds, hold) or '0') > now() then return nil end
-    local who
-    if pending then who = state[4] else who = state[2] end
-    return {0, highest, who or ''}
+do
+  local n, m = #KEYS, #ARGV
+  local fence, token, holder, hold = KEYS[n], ARGV[m - 2], ARGV[m - 1], ARGV[m]
+  KEYS[n], ARGV[m], ARGV[m - 1], ARGV[m - 2] = nil, nil, nil, nil
+  if redis.call('HGET', fence, 'open') ~= token then
+    local function above(a, b)
+      a, b = string.rep('0', 20 - #a) .. a, string.rep('0', 20 - #b) .. b
+      local high_a, high_b = tonumber(string.sub(a, 1, 10)), tonumber(string.sub(b, 1, 10))
+      if high_a ~= high_b then return high_a > high_b end
+      return tonumber(string.sub(a, 11)) > tonumber(string.sub(b, 11))
+    end
+    local time = redis.call('TIME')
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local state = redis.call('HMGET', fence, 'token', 'holder', 'pending', 'next')
+    local accepted, pending = state[1], state[3]
+    local highest = pending or accepted
+    if highest and highest ~= token and above(highest, token) then
+      local ends = hold ~= '' and accepted == token and redis.call('HGET', fence, 'hold:' .. hold)
+      if not ends or tonumber(ends) <= now then
+        local who = state[2]
+        if pending then who = state[4] end
+        return redis.error_reply('TNSTALE ' .. highest .. ' ' .. string.gsub(who or '', '%c', ' '))
+      end
+    else
+      local held = false
+      local fields = redis.call('HGETALL', fence)
+      for i = 1, #fields, 2 do
+        if string.sub(fields[i], 1, 5) == 'hold:' then
+          if tonumber(fields[i + 1]) > now then held = true else redis.call('HDEL', fence, fields[i]) end
+        end
+      end
+      if held then
+        redis.call('HSET', fence, 'pending', token, 'next', holder)
+        redis.call('HDEL', fence, 'open')
+        return redis.error_reply('TNBUSY an older term holds it')
+      end
+      redis.call('HSET', fence, 'token', token, 'holder', holder, 'open', token)
+      redis.call('HDEL', fence, 'pending', 'next')
+    end
   end
-  redis.call('ZREMRANGEBYSCORE', holds, '-inf', now())
-  if redis.call('ZCARD', holds) > 0 then
-    redis.call('HSET', fence, 'pending', token, 'next', holder)
-    return {2}
-  end
-  redis.call('HSET', fence, 'token', token, 'holder', holder)
-  redis.call('HDEL', fence, 'pending', 'next')
-  return nil
 end
-local refused = check(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])
-if refused then return refused end
 `;
 
-/**
- * Puts the check before a caller's script. In the caller's text, KEYS and ARGV are the caller's own. Replies: `{1, …}` done,
- * `{0, highest, holder}` stale, `{2}` busy.
- */
+/** Puts the check before a caller's script, which must come after it in the same chunk so that its `return` is the reply. */
 export function guarded(lua: string): Script {
-  return script(`${CHECK}
-local function work(KEYS, ARGV)
-${lua}
-end
-local keys, args = {}, {}
-for i = 3, #KEYS do keys[i - 2] = KEYS[i] end
-for i = 4, #ARGV do args[i - 3] = ARGV[i] end
-return {1, work(keys, args)}
-`);
+  return script(`${CHECK}${lua}\n`);
 }
 
 export function script(text: string): Script {
@@ -91,12 +91,14 @@ return replies
 `);
 
 /** Accepts the token, and no more. */
-export const ACCEPT = guarded('return nil');
+export const ACCEPT = guarded('return 1');
 
-/** Takes a hold. Its own arguments: the id, its milliseconds; its own key: the holds. */
+/** Takes a hold. Its own key: the fence; its own arguments: the id, and for how many milliseconds. */
 export const TAKE = guarded(`
-redis.call('ZADD', KEYS[1], now() + tonumber(ARGV[2]), ARGV[1])
-return nil
+local time = redis.call('TIME')
+return redis.call('HSET', KEYS[1], 'hold:' .. ARGV[1], string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[2]))
 `);
 
-export const RELEASE = script(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
+export const RELEASE = script(`return redis.call('HDEL', KEYS[1], 'hold:' .. ARGV[1])`);
+
+export const READ = script(`return redis.call('HMGET', KEYS[1], 'token', 'holder')`);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { StaleTokenError } from '../errors.js';
-import { formatToken, parseToken } from '../token.js';
+import { formatToken, parseToken, type Token } from '../token.js';
 import { FenceReleasedError } from './errors.js';
 import {
   type Accepted,
@@ -9,11 +9,11 @@ import {
   type FencingObserver,
   type Guard,
   holdMs,
-  reporting,
   untilFree,
+  Verdict,
 } from './guard.js';
 import { type RedisArgument, type RedisClient, type Run, runner } from './redis-client.js';
-import { ACCEPT, COMMANDS, guarded, RELEASE, type Script, script, TAKE } from './redis-script.js';
+import { ACCEPT, COMMANDS, guarded, READ, RELEASE, type Script, TAKE } from './redis-script.js';
 
 export type { IoRedisClient, NodeRedisClient, RedisArgument, RedisClient } from './redis-client.js';
 
@@ -66,6 +66,8 @@ export class RedisGuard implements Guard<RedisHold> {
   readonly #prefix: string;
   readonly #tag: (resource: string) => string;
   readonly #observer: FencingObserver | undefined;
+  /** The fences' keys by resource, for speed. */
+  readonly #fences = new Map<string, string>();
 
   constructor(client: RedisClient, options: RedisGuardOptions = {}) {
     this.#run = runner(client);
@@ -99,8 +101,7 @@ export class RedisGuard implements Guard<RedisHold> {
   script(lua: string): GuardedScript {
     const prepared = guarded(lua);
     return async (term, resource, { keys = [], args = [] } = {}) => {
-      const reply = await this.#guarded(prepared, term, resource, keys, args);
-      return reply[1] ?? null;
+      return await this.#guarded(prepared, term, resource, keys, args);
     };
   }
 
@@ -114,8 +115,8 @@ export class RedisGuard implements Guard<RedisHold> {
    */
   async hold<T>(term: FencedTerm, resource: string, work: (hold: RedisHold) => T | Promise<T>): Promise<T> {
     const id = randomUUID();
-    const { holds } = this.#keys(resource);
-    await this.#guarded(TAKE, term, resource, [holds], () => [id, holdMs(term)]);
+    const fence = this.#fence(resource);
+    await this.#guarded(TAKE, term, resource, [fence], () => [id, holdMs(term)]);
     let open = true;
     try {
       return await work({
@@ -128,12 +129,12 @@ export class RedisGuard implements Guard<RedisHold> {
     } finally {
       open = false;
       // Unreleased, the hold ends by itself: not worth an error over what `work` has done.
-      await this.#run(RELEASE, [holds], [id]).catch(() => undefined);
+      await this.#run(RELEASE, [fence], [id]).catch(() => undefined);
     }
   }
 
   async highest(resource: string): Promise<Accepted | null> {
-    const [token, holder] = (await this.#run(READ, [this.#keys(resource).fence], [])) as [string | null, string | null];
+    const [token, holder] = (await this.#run(READ, [this.#fence(resource)], [])) as [string | null, string | null];
     return token === null ? null : { token: parseToken(String(token)), holder: String(holder ?? '') || undefined };
   }
 
@@ -155,42 +156,59 @@ export class RedisGuard implements Guard<RedisHold> {
       args.push(words.length, places.length, ...places);
       for (const word of words) args.push(word instanceof RedisKey ? '' : word);
     }
-    const reply = await this.#guarded(COMMANDS, term, resource, keys, args, hold);
-    return (reply[1] ?? []) as unknown[];
+    return (await this.#guarded(COMMANDS, term, resource, keys, args, hold)) as unknown[];
   }
 
-  #guarded(
+  async #guarded(
     prepared: Script,
     term: FencedTerm,
     resource: string,
     keys: readonly string[] = [],
     args: readonly RedisArgument[] | (() => readonly RedisArgument[]) = [],
     hold = '',
-  ): Promise<unknown[]> {
-    return reporting(this.#observer, term, resource, async (accept) => {
-      const { fence, holds } = this.#keys(resource);
-      const token = formatToken(term.token);
-      const reply = await untilFree(term, resource, async () => {
-        const answer = (await this.#run(
-          prepared,
-          [fence, holds, ...keys],
-          [token, term.leaderId ?? '', hold, ...(typeof args === 'function' ? args() : args)],
-        )) as unknown[];
-        return Number(answer[0]) === 2 ? 'busy' : answer;
+  ): Promise<unknown> {
+    const all = [...keys, this.#fence(resource)];
+    const token = formatToken(term.token);
+    const verdict = new Verdict(this.#observer, term, resource);
+    try {
+      const { reply } = await untilFree(term, resource, async () => {
+        const own = typeof args === 'function' ? args() : args;
+        try {
+          return { reply: await this.#run(prepared, all, [...own, token, term.leaderId ?? '', hold]) };
+        } catch (error) {
+          if (isBusy(error)) return 'busy';
+          throw staleFrom(error, resource, term.token) ?? error;
+        }
       });
-      if (Number(reply[0]) === 0) {
-        throw new StaleTokenError(resource, term.token, parseToken(String(reply[1])), String(reply[2]) || undefined);
-      }
       // What is written in a hold was accepted with the hold.
-      if (hold === '') accept();
+      if (hold === '') verdict.accepted();
       return reply;
-    });
+    } catch (error) {
+      verdict.ended(error);
+      throw error;
+    }
   }
 
-  #keys(resource: string): { fence: string; holds: string } {
-    const tag = this.#tag(checkResource(resource));
-    return { fence: `${this.#prefix}:fence:{${tag}}`, holds: `${this.#prefix}:holds:{${tag}}` };
+  #fence(resource: string): string {
+    let name = this.#fences.get(resource);
+    if (name === undefined) {
+      name = `${this.#prefix}:fence:{${this.#tag(checkResource(resource))}}`;
+      if (this.#fences.size >= 10_000) this.#fences.clear();
+      this.#fences.set(resource, name);
+    }
+    return name;
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('TNBUSY');
+}
+
+function staleFrom(error: unknown, resource: string, token: Token): StaleTokenError | undefined {
+  const [, highest, holder] = (error instanceof Error && /^TNSTALE (\d+) (.*)$/s.exec(error.message)) || [];
+  return highest === undefined
+    ? undefined
+    : new StaleTokenError(resource, token, parseToken(highest), holder || undefined);
 }
 
 /** A {@link RedisGuard} on an ioredis or node-redis client. */
@@ -207,5 +225,3 @@ export function key(name: string): RedisKey {
 function defaultTag(resource: string): string {
   return resource.replace(/[%{}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
-
-const READ = script(`return redis.call('HMGET', KEYS[1], 'token', 'holder')`);
