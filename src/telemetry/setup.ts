@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
-import { type MeterProvider, metrics as metricsApi } from '@opentelemetry/api';
+import { type MeterProvider, metrics as metricsApi, trace } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { type metrics, NodeSDK, type NodeSDKConfiguration, resources } from '@opentelemetry/sdk-node';
 import { asksFor, asksForOtlp, otlpReader } from './otlp.js';
@@ -66,6 +66,9 @@ export async function startTelemetry(setup: TelemetrySetup = {}): Promise<Runnin
     server?.close();
     server?.closeAllConnections();
     await sdk.shutdown();
+    // So that another one can be set up in this process.
+    metricsApi.disable();
+    trace.disable();
   };
   return {
     meterProvider: metricsApi.getMeterProvider(),
