@@ -54,6 +54,33 @@ Every instrument of Tenure, by the name that Prometheus has for it, scraped or r
 - Without an OpenTelemetry SDK nothing is measured. \`tenure/telemetry\` sets one up; a provider of your own is given by
   \`connect({ meterProvider })\`, with \`views()\` of \`tenure/telemetry\` for the cardinality limits.
 
+## Setting it up
+
+A process without an SDK of its own:
+
+\`\`\`ts
+import { connect, fencingMetrics } from 'tenure';
+import { startTelemetry, telemetryLogger } from 'tenure/telemetry';
+
+// Serves http://127.0.0.1:9464/metrics, and sends over OTLP where OTEL_EXPORTER_OTLP_ENDPOINT and its kin ask for it.
+const telemetry = await startTelemetry({ serviceName: 'settlement' });
+const tenure = await connect({
+  servers: 'zk1:2181,zk2:2181,zk3:2181',
+  logger: telemetryLogger(),
+  probeEnsemble: true,
+});
+// For guards, tasks and schedules; a resource that is named has all its counters from the start.
+const observer = fencingMetrics({ resources: ['ledger'], tasks: ['nightly'] });
+\`\`\`
+
+The page is rendered in slices, so that a scrape of a thousand elections holds no leader's event loop for long;
+\`telemetry.metricsHandler\` answers scrapes in a server of your own. Call \`telemetry.shutdown()\` last.
+
+A server that allows only \`srvr\`, as ZooKeeper does by default, can't say how many followers are in step: allow \`mntr\` too, by
+\`4lw.commands.whitelist=srvr,mntr\`. Until then followers are counted by their own word, and a finding in the log says so.
+
+## Instruments
+
 ${ALL_INSTRUMENTS.map(section).join('\n\n')}
 `;
 }

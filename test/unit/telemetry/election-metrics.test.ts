@@ -76,7 +76,7 @@ describe('metrics of elections', () => {
     const now = Date.now;
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
     for (let i = 0; i < 50; i++) {
-      live.left = 1_000 * Math.random();
+      live.left = i % 2 === 0 ? 1e7 / (i + 3) : 0.1 * i;
       await scrape();
     }
     clock.mockRestore();
