@@ -202,11 +202,13 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
     const level = isolation === undefined ? '' : ` ISOLATION LEVEL ${isolation.toUpperCase()}`;
     const { token } = term;
     const holder = term.leaderId?.replaceAll('\0', '') ?? '';
+    // One look at the clock: the two numbers are compared with each other.
     const remaining = atLeastOne(term.remainingMs());
+    const hold = Math.min(remaining, atLeastOne(term.holdLimitMs ?? remaining));
     const call =
       this.#accepted.get(resource) === token
-        ? `CALL ${this.#schema}.fence_again(${literal(resource)},'${token}',${literal(`limited ${token} ${holder}`)},'${remaining}','${holdMs(term)}')`
-        : `SELECT ${this.#schema}.fence(${literal(resource)},${token}::bigint,nullif(${literal(holder)},''),${remaining},${holdMs(term)})`;
+        ? `CALL ${this.#schema}.fence_again(${literal(resource)},'${token}',${literal(`limited ${token} ${holder}`)},'${remaining}','${hold}')`
+        : `SELECT ${this.#schema}.fence(${literal(resource)},${token}::bigint,nullif(${literal(holder)},''),${remaining},${hold})`;
     try {
       await lent.client.query(`BEGIN${level};${call}`);
     } catch (error) {

@@ -8,6 +8,9 @@ const pool = new pg.Pool({ ...JSON.parse(config), max: 1 });
 pool.on('error', () => undefined);
 const guard = postgresGuard({ pool });
 
+// It has led for a while.
+await guard.check(fakeTerm(1n), 'ledger');
+
 async function attempt(freeze: boolean): Promise<string> {
   try {
     // Its assert() lets everything pass: what refuses it is the resource alone.

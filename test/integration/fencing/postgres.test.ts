@@ -175,7 +175,7 @@ describe('retries', () => {
         await tx.query('UPDATE ledger SET note = note WHERE id = $1', [second]);
       });
     await Promise.all([both(1, 2), both(2, 1)]);
-    expect(runs).toBe(3);
+    expect(runs).toBeGreaterThanOrEqual(3);
   });
 
   test('are bounded, also where a query builder has wrapped the error', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Redis as IoRedis } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -87,6 +88,21 @@ describe('one server', () => {
     expect(await client.lrange(list, 0, -1)).toEqual(['in the hold', 'newer']);
     const late = await guard.hold(fakeTerm(2n), 'held', (hold) => hold);
     await expect(late.write([])).rejects.toBeInstanceOf(FenceReleasedError);
+  });
+
+  test('the Lua that the docs give to other languages keeps the same fence', async () => {
+    const page = readFileSync(new URL('../../../docs/fencing.md', import.meta.url), 'utf8');
+    const check = /```lua\n([\s\S]*?)```/.exec(page)?.[1] as string;
+    const guard = redisGuard(client);
+    const elsewhere = (token: bigint) =>
+      client.eval(`${check}\nreturn 'written'`, 1, 'tenure:fence:{shared}', String(token), 'python');
+    expect(await elsewhere(9n)).toBe('written');
+    expect(await elsewhere(10n)).toBe('written');
+    await expect(elsewhere(9n)).rejects.toThrow('TNSTALE 10 python');
+    await expect(guard.write(fakeTerm(9n), 'shared', [])).rejects.toMatchObject({ highest: 10n, holder: 'python' });
+    await guard.write(fakeTerm(10n), 'shared', []);
+    await guard.write(fakeTerm(2n ** 62n), 'shared', []);
+    await expect(elsewhere(2n ** 62n - 1n)).rejects.toThrow(`TNSTALE ${2n ** 62n}`);
   });
 
   test('a client’s key prefix goes before every key', async () => {

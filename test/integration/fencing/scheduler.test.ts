@@ -136,6 +136,9 @@ describe('jobs of the leader', () => {
     const first = lead(1n, [job], observer);
     await waitFor(() => failures.length === 3, { what: 'the last attempt' });
     expect(failures).toEqual(['failing Error: no false', 'failing Error: no false', 'failing Error: no true']);
+    // Given up: no other attempt follows.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(failures).toHaveLength(3);
     await first.resign();
     fail = false;
     const second = lead(2n, [job], observer);

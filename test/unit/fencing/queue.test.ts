@@ -79,11 +79,13 @@ describe('the gate of a queue consumer', () => {
     );
   });
 
-  test('a refusal that the handler met elsewhere is the handler’s failure', async () => {
+  test.each([
+    ['elsewhere', new StaleTokenError('elsewhere', 1n, 2n)],
+    ['with another token', new StaleTokenError('r', 5n, 6n)],
+  ])('a refusal that the handler met %s is the handler’s failure', async (_, refusal) => {
     const gate = newGate();
-    const elsewhere = new StaleTokenError('elsewhere', 1n, 2n);
     const message: Message = { 'fencing-token': '1', 'fencing-resource': 'r' };
-    await expect(gate(message, () => Promise.reject(elsewhere))).rejects.toBe(elsewhere);
+    await expect(gate(message, () => Promise.reject(refusal))).rejects.toBe(refusal);
   });
 
   test('a message is a write: a term that may not act gives it no headers', () => {
