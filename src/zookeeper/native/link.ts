@@ -78,8 +78,9 @@ export class Link {
     const connection = this.#connection;
     const queued = send(connection.handle, (code, _text, ...results) =>
       deliver(() => {
-        // "Closing" is the addon clearing up; who closed it settles what is pending.
-        if (code !== CLOSING && this.#pending.delete(settle)) settle(code, results);
+        // "Closing" is the addon clearing up; who closed it settles what is pending. "Expired" may come ahead of the event
+        // that says so: what it fails is settled behind that.
+        if (code !== CLOSING && code !== SESSION_EXPIRED && this.#pending.delete(settle)) settle(code, results);
       }),
     );
     // Unless it was queued the callback never comes. In an invalid state the client has ended, and the event that says so is under way.

@@ -176,14 +176,16 @@ describe('listeners', () => {
     const guest = await open(ensemble.connectString);
     const log: string[] = [];
     guest.onState((state) => void reactions(log, state));
-    await endSession(ensemble.servers[0]?.clientPort ?? 0, guest);
     // One that is merely lost with the connection, ahead of the end, is sent again.
     const failedByTheEnd = async (error: { kind?: string }) => {
       if (error.kind !== 'session_expired') return false;
       await reactions(log, 'failed');
       return true;
     };
-    await waitFor(() => guest.stat('/').then(() => false, failedByTheEnd), { what: 'the end of the session' });
+    await Promise.all([
+      endSession(ensemble.servers[0]?.clientPort ?? 0, guest),
+      waitFor(() => guest.stat('/').then(() => false, failedByTheEnd), { what: 'the end', intervalMs: 1 }),
+    ]);
     await guest.close();
     expect(log.filter((entry) => !entry.endsWith('connected'))).toEqual(['expired', 'failed']);
     expect(guest.state).toBe('expired');
