@@ -49,8 +49,8 @@ Every instrument of Tenure, by the name that Prometheus has for it, scraped or r
 - Up to ${MAX_ELECTIONS.toLocaleString('en')} elections of a process have a label of their own (\`connect({ metrics: { elections, maxElections } })\`), ${MAX_ELECTIONS_IN_HISTOGRAMS}
   of them in histograms too (\`maxElectionsInHistograms\`); the rest is counted together as \`other\`, and has no gauges.
 - Of the first ${MAX_ELECTIONS_IN_HISTOGRAMS} elections all counters begin at 0, so that the first step is an increase.
-- \`candidates\` and \`queue_position\` cost the ensemble one small read every 5 s for each election of which this member is
-  first or second, and only while somebody collects metrics.
+- \`candidates\` costs the ensemble one small read at a collection for each election of which this member is first or second:
+  every 5 s at most, and for 200 elections at a time, those that were counted longest ago first.
 - Without an OpenTelemetry SDK nothing is measured. \`tenure/telemetry\` sets one up; a provider of your own is given by
   \`connect({ meterProvider })\`, with \`views()\` of \`tenure/telemetry\` for the cardinality limits.
 

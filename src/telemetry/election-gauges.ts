@@ -36,6 +36,8 @@ interface Row {
 
 /** A count that takes longer is shown by the next collection. */
 const CENSUS_WAIT_MS = 250;
+/** For one collection; the oldest first, so that each election has its turn. */
+const CENSUSES = 200;
 /** At a time, so that a renewal never waits behind many of them. */
 const CENSUSES_AT_A_TIME = 16;
 
@@ -137,12 +139,17 @@ export class ElectionGauges {
   }
 
   async #count(): Promise<void> {
-    const queue: (() => Promise<void>)[] = [];
+    const due: { age: number; count: () => Promise<void> }[] = [];
     for (const source of this.#sources) {
-      for (const standing of source.standings.values()) queue.push(() => standing.refresh(source.monotonic()));
+      const now = source.monotonic();
+      for (const standing of source.standings.values()) {
+        const age = standing.censusDue(now);
+        if (age !== null) due.push({ age, count: () => standing.count(now) });
+      }
     }
+    const queue = due.sort((a, b) => b.age - a.age).slice(0, CENSUSES);
     const next = async (): Promise<void> => {
-      for (let one = queue.pop(); one !== undefined; one = queue.pop()) await one();
+      for (let one = queue.shift(); one !== undefined; one = queue.shift()) await one.count();
     };
     const all = Promise.all(Array.from({ length: CENSUSES_AT_A_TIME }, next));
     let timer: NodeJS.Timeout | undefined;

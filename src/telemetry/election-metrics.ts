@@ -22,6 +22,7 @@ export class ElectionMetrics {
   use(set: InstrumentSet): void {
     this.#set = set;
     set.sessionExpirations.add(0);
+    for (const direction of ['forward', 'backward']) set.clockJumps.add(0, { direction });
     for (const election of this.standings.keys()) this.#begin(election);
   }
 

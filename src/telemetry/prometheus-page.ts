@@ -6,9 +6,9 @@ import { type PrometheusExporter, PrometheusSerializer } from '@opentelemetry/ex
 import type { metrics } from '@opentelemetry/sdk-node';
 
 /** Lines rendered between two looks at the clock: less than a millisecond. */
-const LINES_AT_A_TIME = 200;
+const LINES_AT_A_TIME = 60;
 /** After this much rendering the event loop has its turn. */
-const SLICE_MS = 3;
+const SLICE_MS = 1;
 
 /**
  * The page that Prometheus scrapes, rendered in slices: the exporter's own endpoint renders thousands of series in one

@@ -78,13 +78,18 @@ export class Standing {
     return this.position === 1 || this.position === 2;
   }
 
-  /** Counts again if what would be shown is old. Never rejects. */
-  async refresh(now: number): Promise<void> {
-    if (this.#takeCensus === null || !this.#counts || now - this.#censusAt < CENSUS_AGE_MS) return;
+  /** How long ago it was counted, where what would be shown is old; null where there is nothing to count. */
+  censusDue(now: number): number | null {
+    const age = now - this.#censusAt;
+    return this.#takeCensus === null || !this.#counts || age < CENSUS_AGE_MS ? null : age;
+  }
+
+  /** Counts again. Never rejects. */
+  async count(now: number): Promise<void> {
     this.#censusAt = now;
     try {
-      const census = await this.#takeCensus();
-      if (census === null) return;
+      const census = await this.#takeCensus?.();
+      if (census == null) return;
       this.#candidates = census.candidates;
       this.headroom = census.headroom;
     } catch {
