@@ -36,6 +36,10 @@ lint: node_modules/.installed ## Check style, types, imports and unused code
 demo: node_modules/.installed servers ## Settle payments while servers and workers fail (ARGS="--fast --keep")
 	@npx tsx examples/settlement/demo.ts $(ARGS)
 
+.PHONY: stack
+stack: node_modules/.installed servers ## Run everything from the ensemble to the pager, until Ctrl-C (ARGS="--fast --drill")
+	@npx tsx deploy/stack/stack.ts $(ARGS)
+
 .PHONY: test
 test: lint build servers ## Run every test
 	npx vitest run $(ARGS)

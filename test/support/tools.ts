@@ -25,6 +25,12 @@ export function needs(context: TestContext, ...tools: Tool[]): void {
   }
 }
 
+/** Why something that takes these commands can't run; undefined where it can. For what is decided before any test begins. */
+export function missing(...tools: Tool[]): string | undefined {
+  const absent = tools.find((tool) => !findCommand(tool));
+  return absent && `no ${absent} found (Debian: apt-get install ${PACKAGES[absent]})`;
+}
+
 export interface Outcome {
   readonly code: number;
   /** Standard output. */
