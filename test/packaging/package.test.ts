@@ -45,8 +45,14 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true });
   run('tar', ['-xzf', tarball, '-C', folder]);
   cpSync(join(folder, 'package'), join(installed, 'tenure'), { recursive: true });
-  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), '@types/node', 'undici-types']) {
+  const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+    readFileSync(join(ROOT, 'package.json'), 'utf8'),
+  );
+  for (const name of [
+    ...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }),
+    '@types/node',
+    'undici-types',
+  ]) {
     mkdirSync(join(installed, name, '..'), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules', name), join(installed, name));
   }
