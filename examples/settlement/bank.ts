@@ -1,7 +1,12 @@
 import pg from 'pg';
 import type { PostgresConfig } from '../../deploy/local/index.js';
+import { postgresGuard } from '../../src/fencing/postgres.js';
+import { type Tasks, tasks } from '../../src/fencing/tasks.js';
 
-export const RESOURCE = 'settlement';
+/** What the fence protects. */
+const RESOURCE = 'settlement';
+/** The schedule's name. */
+export const JOB = 'settlement';
 export const CLEARING = 'clearing';
 export const MERCHANTS = ['bakery', 'bookshop', 'cinema', 'florist', 'garage'] as const;
 
@@ -9,7 +14,7 @@ export const MERCHANTS = ['bakery', 'bookshop', 'cinema', 'florist', 'garage'] a
  * The books. Payments come in on the clearing account; a settlement pays one second's payments out to the merchants.
  *
  * Nothing here keeps a batch from being settled twice, on purpose: neither a unique key nor a look at what is settled already. That each
- * is settled once must come from the election and the fence alone, or the demo would prove nothing.
+ * is settled once must come from the fence and the tasks that are kept beside it, or the demo would prove nothing.
  */
 const BOOKS = `
   CREATE TABLE account (name text PRIMARY KEY, balance bigint NOT NULL DEFAULT 0);
@@ -30,26 +35,29 @@ const BOOKS = `
     amount   bigint NOT NULL
   );
   CREATE TABLE opening AS SELECT floor(extract(epoch FROM clock_timestamp()))::bigint AS second;
-  CREATE TABLE fence (resource text PRIMARY KEY, token bigint NOT NULL, holder text);
 `;
 
 /** Connections to the books. A statement that waits for long fails, rather than standing in everybody's way. */
 export function openBank(config: PostgresConfig, connections: number): pg.Pool {
-  const pool = new pg.Pool({
-    ...config,
-    max: connections,
-    statement_timeout: 5_000,
-    // A worker that freezes inside of its transaction must not keep its successor from the fence.
-    idle_in_transaction_session_timeout: 2_000,
-  });
+  const pool = new pg.Pool({ ...config, max: connections, statement_timeout: 5_000 });
   // An idle connection that breaks is replaced at the next use: that is when its error counts.
   pool.on('error', () => {});
   return pool;
+}
+
+/** The fence, and the tasks under it: in the database of the books, so that they commit together. */
+export function openTasks(pool: pg.Pool): Tasks<pg.PoolClient> {
+  return tasks({ guard: postgresGuard({ pool }), resource: RESOURCE });
 }
 
 /** Makes the tables and opens the accounts. */
 export async function openBooks(pool: pg.Pool): Promise<void> {
   await pool.query(BOOKS);
   await pool.query('INSERT INTO account (name) SELECT unnest($1::text[])', [[CLEARING, ...MERCHANTS]]);
-  await pool.query('INSERT INTO fence VALUES ($1, 0, NULL)', [RESOURCE]);
+  await openTasks(pool).migrate();
+  // A schedule begins when its first leader does. This one begins with the books.
+  await pool.query(
+    'INSERT INTO tenure.schedule (resource, job, period) SELECT $1, $2, to_timestamp(second) FROM opening',
+    [RESOURCE, JOB],
+  );
 }

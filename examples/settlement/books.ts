@@ -30,7 +30,7 @@ export async function readBooks(pool: pg.Pool): Promise<Books> {
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const opening = await client.query('SELECT second::int FROM opening');
-    // The fence's row is locked from before the number is drawn until the commit: numbers are in the order of commits.
+    // The fence is held from before the number is drawn until the commit: the terms' numbers are in the order of their commits.
     const settled = await client.query(
       'SELECT second::int, term, token::text, payments, amount::int FROM settlement ORDER BY id',
     );

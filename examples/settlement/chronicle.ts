@@ -40,7 +40,7 @@ export class Chronicle {
   readonly terms: TermStory[] = [];
   readonly refusals: Refusal[] = [];
   readonly settled: Settled[] = [];
-  /** Seconds that workers have computed and frozen upon, with the moment. */
+  /** Seconds whose batches workers have begun and frozen upon, with the moment. */
   readonly frozen: { readonly term: number; readonly second: number; readonly at: number }[] = [];
   readonly #listener: Listener;
 

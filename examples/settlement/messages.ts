@@ -30,6 +30,8 @@ export type News =
   | { readonly type: 'stopped'; readonly term: number }
   /** One run of the schedule settled the batches from `first` to `last`. */
   | { readonly type: 'settled'; readonly term: number; readonly first: number; readonly last: number }
+  /** A batch that `holder` has begun in an older term, and not settled. */
+  | { readonly type: 'found'; readonly term: number; readonly second: number; readonly holder: string }
   | { readonly type: 'freezing'; readonly term: number; readonly second: number }
   | {
       readonly type: 'refused';

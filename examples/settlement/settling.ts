@@ -1,31 +1,37 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Cron } from 'croner';
 import type pg from 'pg';
-import { NotLeadingError, StaleTokenError, type Term } from '../../src/index.js';
-import { dueBatches, settle, takeOver } from './batch.js';
-import type { Fence } from './fence.js';
+import type { FencedTerm, FencingObserver } from '../../src/fencing/index.js';
+import { schedule, type TaskSteps, type Tasks } from '../../src/fencing/tasks.js';
+import { StaleTokenError, type Term } from '../../src/index.js';
+import { JOB } from './bank.js';
+import { settle, type Writer } from './batch.js';
+import { freezeBeforeNextTransaction } from './freeze.js';
 import type { News } from './messages.js';
+import { unfenced } from './unfenced.js';
 
-/** At the start of each second. */
-const SCHEDULE = new Cron('* * * * * *', { paused: true });
+export interface SettlingOptions {
+  readonly pool: pg.Pool;
+  readonly tasks: Tasks<pg.PoolClient>;
+  readonly observer: FencingObserver;
+  readonly report: (news: News) => Promise<void>;
+  /** False: see {@link unfenced}. */
+  readonly fenced: boolean;
+}
 
 /**
  * A leader's work: each second it settles what has arrived in the second before, and after a time without a leader all seconds that were
- * missed. It trusts its own memory of what is settled, as leaders do; the fence sees to it that this is safe.
+ * missed. Each batch is a task of its own: begun under the guard, so that a successor sees it, and then paid out under the guard.
  */
 export class Settling {
-  readonly #pool: pg.Pool;
-  readonly #fence: Fence;
-  readonly #report: (news: News) => Promise<void>;
-  /** The last second that is settled. */
-  #settled = 0;
+  readonly #options: SettlingOptions;
+  readonly #tasks: Tasks<pg.PoolClient>;
+  /** Batches that are settled and not reported yet. */
+  #unreported: { readonly first: number; readonly last: number } | undefined;
   #freezeBeforeWrite = false;
   #handOver = new AbortController();
 
-  constructor(pool: pg.Pool, fence: Fence, report: (news: News) => Promise<void>) {
-    this.#pool = pool;
-    this.#fence = fence;
-    this.#report = report;
+  constructor(options: SettlingOptions) {
+    this.#options = options;
+    this.#tasks = options.tasks;
   }
 
   freezeBeforeWrite(): void {
@@ -36,62 +42,87 @@ export class Settling {
     this.#handOver.abort();
   }
 
-  /** Before anything else in a term: the last committed state, with the token already in the fence. */
+  /**
+   * Before anything else in a term: finishes what an older one has begun. To look for it puts our token into the fence, so no
+   * older term can write any more.
+   */
   async recover(term: Term): Promise<void> {
+    this.#unreported = undefined;
     this.#freezeBeforeWrite = false;
     this.#handOver = new AbortController();
-    this.#settled = await takeOver(this.#fence, term);
+    for (const { key, holder } of await this.#tasks.unfinished(term)) {
+      const second = secondOf(key);
+      void this.#options.report({ type: 'found', term: term.number, second, holder: holder ?? 'somebody' });
+      await this.#tasks.runSteps(term, key, (task) => this.#settle(term, task, second));
+    }
   }
 
   /** Settles until the term is lost or given up. Returning by itself gives it up. */
   async lead(term: Term): Promise<void> {
-    const stop = AbortSignal.any([term.signal, this.#handOver.signal]);
+    const settlement = schedule({
+      tasks: this.#tasks,
+      observer: this.#options.observer,
+      jobs: [
+        {
+          name: JOB,
+          cron: '* * * * * *',
+          missed: 'all',
+          steps: (task) => this.#settle(term, task, secondOf(task.key)),
+        },
+      ],
+    });
     try {
-      while (!stop.aborted) {
-        await sleep(SCHEDULE.msToNext() ?? 1_000, undefined, { signal: stop }).catch(() => {});
-        if (!stop.aborted) await this.#settleDue(term, stop);
-      }
+      await settlement.run(endingWith(this.#handOver.signal, term));
     } finally {
-      void this.#report({ type: 'stopped', term: term.number });
+      this.#reportSettled(term);
+      void this.#options.report({ type: 'stopped', term: term.number });
     }
   }
 
-  async #settleDue(term: Term, stop: AbortSignal): Promise<void> {
-    if (term.state !== 'leading') return;
-    const before = this.#settled;
-    try {
-      for (const batch of await dueBatches(this.#pool, before)) {
-        if (stop.aborted) break;
-        await this.#write(term, batch);
-        this.#settled = batch.second;
-      }
-    } catch (error) {
-      // Suspect: not now. What is due stays due, until the doubt is over or somebody else leads.
-      if (!(error instanceof NotLeadingError)) throw error;
-    } finally {
-      if (this.#settled > before) {
-        void this.#report({ type: 'settled', term: term.number, first: before + 1, last: this.#settled });
-      }
+  async #settle(term: Term, task: TaskSteps<pg.PoolClient>, second: number): Promise<void> {
+    const { pool, fenced, report } = this.#options;
+    if (this.#freezeBeforeWrite) {
+      this.#freezeBeforeWrite = false;
+      await report({ type: 'freezing', term: term.number, second });
+      freezeBeforeNextTransaction(pool);
     }
-  }
-
-  async #write(term: Term, batch: Parameters<typeof settle>[2]): Promise<void> {
-    const { second } = batch;
-    const freeze = this.#freezeBeforeWrite;
-    this.#freezeBeforeWrite = false;
-    if (freeze) await this.#report({ type: 'freezing', term: term.number, second });
-    term.assert();
-    // The worst moment for a pause, which no check can cover: the lease held a microsecond ago. A collection of garbage, a
-    // suspended machine, a full disk do this to anybody; here a real SIGSTOP does, and nothing runs until somebody sends SIGCONT.
-    if (freeze) process.kill(process.pid, 'SIGSTOP');
+    const payOut = (tx: Writer) => settle(tx, term, second);
     try {
-      await settle(this.#fence, term, batch);
+      // What leaves the house, such as a file for the bank, would be the next step, with the idempotency key that it gets.
+      await (fenced ? task.transact('pay out', payOut) : unfenced(pool, term, payOut));
     } catch (error) {
       if (error instanceof StaleTokenError) {
         const { token, highest } = error;
-        void this.#report({ type: 'refused', term: term.number, second, token: `${token}`, highest: `${highest}` });
+        void report({ type: 'refused', term: term.number, second, token: `${token}`, highest: `${highest}` });
       }
       throw error;
     }
+    this.#unreported = { first: this.#unreported?.first ?? second, last: second };
+    // While it catches up, all at once in the end.
+    const isNextDue = Date.now() >= (second + 2) * 1_000;
+    if (!isNextDue) this.#reportSettled(term);
   }
+
+  #reportSettled(term: Term): void {
+    if (this.#unreported !== undefined) {
+      void this.#options.report({ type: 'settled', term: term.number, ...this.#unreported });
+    }
+    this.#unreported = undefined;
+  }
+}
+
+/** The second whose payments a task settles: the one before the task comes due, which its key ends with. */
+function secondOf(key: string): number {
+  return Date.parse(key.slice(key.lastIndexOf('/') + 1)) / 1_000 - 1;
+}
+
+/** The term, for work that also ends in good order when somebody asks for it. */
+function endingWith(signal: AbortSignal, term: Term): FencedTerm {
+  return {
+    token: term.token,
+    leaderId: term.leaderId,
+    signal: AbortSignal.any([term.signal, signal]),
+    remainingMs: () => term.remainingMs(),
+    assert: () => term.assert(),
+  };
 }

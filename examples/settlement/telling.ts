@@ -23,6 +23,9 @@ export function telling(narrator: Narrator, chronicle: () => Chronicle): (worker
       case 'lost':
         narrator.say(`${worker}: term ${report.term} is over (${words(report.reason)})`, 'yellow');
         break;
+      case 'found':
+        narrator.say(`${worker} finds batch ${clock(report.second)} begun by ${report.holder}, and settles it`);
+        break;
       case 'refused':
         narrator.say(`${worker} is refused by the fence: token ${report.token} is below ${report.highest}`, 'green');
         break;

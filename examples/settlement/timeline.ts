@@ -61,7 +61,7 @@ export class Timeline {
     const { leader, second } = await this.#frozen();
     const member = fleet.member(leader.worker);
     this.#narrator.say(
-      `${member.name} has computed batch ${clock(second)} and checked its lease: SIGSTOP, right before the write`,
+      `${member.name} has begun batch ${clock(second)} and checked its lease: SIGSTOP, right before the write`,
     );
     const next = await this.#successor(leader);
     await this.#until(`term ${next.term} to settle batch ${clock(second)}`, () =>

@@ -1,8 +1,7 @@
 /** One worker of the fleet: embeds the module, settles while it leads. Started by the demo, which talks to it over its IPC channel. */
 import { pino } from 'pino';
 import { connect, type Tenure, type Term } from '../../src/index.js';
-import { openBank, RESOURCE } from './bank.js';
-import { Fence } from './fence.js';
+import { openBank, openTasks } from './bank.js';
 import type { Command, News, Report, WorkerSettings } from './messages.js';
 import { moment } from './moment.js';
 import { Settling } from './settling.js';
@@ -45,8 +44,13 @@ async function work(settings: WorkerSettings): Promise<void> {
     signal: shutdown.signal,
   });
   reportEvents(tenure);
-  const fence = new Fence(pool, RESOURCE, process.env['TENURE_DEMO_SABOTAGE'] === 'no-fence');
-  const work = new Settling(pool, fence, report);
+  const work = new Settling({
+    pool,
+    tasks: openTasks(pool),
+    observer: { failed: (job, err, final) => logger.error({ job, err, final }, 'a batch was not settled') },
+    report,
+    fenced: process.env['TENURE_DEMO_SABOTAGE'] !== 'no-fence',
+  });
   settling = work;
   try {
     await tenure.election('settlement', { id: settings.name }).lead((term) => work.lead(term), {

@@ -33,6 +33,7 @@ describe('the settlement demo', () => {
       /worker-\d leads: term 1, token \d+/,
       /SIGKILL for worker-\d/,
       /SIGSTOP, right before the write/,
+      /worker-\d finds batch [\d:]+ begun by worker-\d, and settles it/,
       /worker-\d is refused by the fence: token \d+ is below \d+/,
       /server \d leads the ensemble after/,
       /worker-\d is suspect \(connection lost\)/,
