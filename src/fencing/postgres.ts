@@ -121,7 +121,10 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
       try {
         return await this.#attempt(term, resource, work, isolation, verdict);
       } catch (error) {
-        if (codeOf(error) === WENT_BACK && this.#accepted.delete(resource)) continue;
+        if (codeOf(error) === WENT_BACK && attempt <= maxAttempts) {
+          this.#accepted.delete(resource);
+          continue;
+        }
         if (attempt >= maxAttempts || !RETRIED.has(codeOf(error))) {
           verdict.ended(error);
           throw error;

@@ -373,6 +373,17 @@ describe('other languages and other setups', () => {
     await client.end();
   });
 
+  test('a fence that was deleted is raised again, by several at once without a deadlock', async () => {
+    const guard = postgresGuard({ pool });
+    await guard.check(fakeTerm(5n), resource);
+    await pool.query('DELETE FROM tenure.fence WHERE resource = $1', [resource]);
+    const start = performance.now();
+    await Promise.all(Array.from({ length: 4 }, () => guard.transaction(fakeTerm(5n), resource, () => sleep(20))));
+    // Less than the second after which PostgreSQL looks for deadlocks.
+    expect(performance.now() - start).toBeLessThan(900);
+    await expect(guard.check(fakeTerm(4n), resource)).rejects.toBeInstanceOf(StaleTokenError);
+  });
+
   test('a raised token is on the disk even in a session that commits asynchronously', async () => {
     const own = newPool({ max: 1, options: '-c synchronous_commit=off' });
     const guard = postgresGuard({ pool: own });
