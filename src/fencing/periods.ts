@@ -44,15 +44,18 @@ export class Periods {
    */
   due(cursorMs: number, nowMs: number, missed: Missed, lateMs: number): { atMs: number; missed: boolean }[] {
     const all: { atMs: number; missed: boolean }[] = [];
-    // croner takes what is strictly before: the period of this very millisecond is due as well.
-    for (const date of this.#cron.previousRuns(missed === 'latest' ? 1 : MAX_CATCH_UP, new Date(nowMs + 1))) {
-      const atMs = date.getTime();
-      if (atMs <= cursorMs) break;
+    const most = missed === 'latest' ? 1 : MAX_CATCH_UP;
+    // One at a time: mostly one is due, and a thousand at once would hold up the event loop, and the renewals with it.
+    for (let before = nowMs + 1; all.length < most; ) {
+      // croner takes what is strictly before: the period of this very millisecond is due as well.
+      const atMs = this.#cron.previousRuns(1, new Date(before))[0]?.getTime();
+      if (atMs === undefined || atMs <= cursorMs || atMs >= before) break;
       const late = nowMs - atMs > lateMs;
       if (late && missed === 'skip') break;
-      all.unshift({ atMs, missed: late });
+      all.push({ atMs, missed: late });
+      before = atMs;
     }
-    return all;
+    return all.reverse();
   }
 }
 

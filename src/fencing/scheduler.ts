@@ -29,9 +29,11 @@ interface JobBase {
   readonly missed?: Missed;
   /** A period that is found later than this, in milliseconds, counts as missed. Default 60,000. */
   readonly lateMs?: number;
+  /** Where a job begins that is seen for the first time: periods after this moment are due. Default: when its first leader takes it up. */
+  readonly since?: Date;
   /** How often one period is tried. Default 3. */
   readonly attempts?: number;
-  /** Before the second attempt, in milliseconds; doubles from then on. Default 1,000. */
+  /** Before the second attempt, in milliseconds; doubles from then on, up to a minute. Default 1,000. */
   readonly retryDelayMs?: number;
 }
 
@@ -57,11 +59,12 @@ export interface ScheduleOptions<C> {
  */
 export interface Schedule {
   /**
-   * Runs the jobs as they come due until the term's signal is aborted; then waits for what is running. Call it from `lead`.
+   * Runs the jobs as they come due until the term's signal is aborted, or `options.signal` is; then waits for what is running.
+   * Call it from `lead`.
    *
    * @throws {StaleTokenError} a higher token has been accepted: the term is over, whatever it believes
    */
-  run(term: FencedTerm): Promise<void>;
+  run(term: FencedTerm, options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
 /** @throws {InvalidOptionError} for a job that can't be read */
@@ -74,29 +77,29 @@ export function schedule<C>(options: ScheduleOptions<C>): Schedule {
     return new JobRunner(options, job);
   });
   return {
-    async run(term) {
-      const stop = new AbortController();
-      const abort = () => stop.abort();
-      if (term.signal.aborted) abort();
-      term.signal.addEventListener('abort', abort);
-      try {
-        // One that is refused stops all: they share the term.
-        const ends = await Promise.allSettled(
-          runners.map((runner) =>
-            runner.run(term, stop.signal).catch((error: unknown) => {
-              abort();
-              throw error;
-            }),
-          ),
-        );
-        const failed = ends.find((end) => end.status === 'rejected');
-        if (failed !== undefined) throw failed.reason;
-      } finally {
-        term.signal.removeEventListener('abort', abort);
-      }
+    async run(term, { signal } = {}) {
+      const failing = new AbortController();
+      const abort = () => failing.abort();
+      const stop = AbortSignal.any([term.signal, failing.signal, ...(signal === undefined ? [] : [signal])]);
+      // One that is refused stops all: they share the term.
+      const ends = await Promise.allSettled(
+        runners.map((runner) =>
+          runner.run(term, stop).catch((error: unknown) => {
+            abort();
+            throw error;
+          }),
+        ),
+      );
+      const failed = ends.find((end) => end.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
     },
   };
 }
+
+/** Until the next look after our lease was in doubt: mostly that lasts one round trip. */
+const DOUBT_MS = 50;
+
+const LONGEST_DELAY_MS = 60_000;
 
 class JobRunner<C> {
   readonly #job: Job<C>;
@@ -130,8 +133,9 @@ class JobRunner<C> {
         if (isOver(error, term)) throw error;
         if (stop.aborted) return;
         // The store doesn't answer, or our lease is in doubt: look again soon.
-        if (!(error instanceof NotLeadingError)) this.#failed(error, false);
-        await pause(1_000, stop);
+        const doubt = error instanceof NotLeadingError;
+        if (!doubt) this.#failed(error, false);
+        await pause(doubt ? DOUBT_MS : 1_000, stop);
         continue;
       }
       const next = this.#periods.next(Math.max(cursor, this.#now()));
@@ -154,7 +158,7 @@ class JobRunner<C> {
         if (isOver(error, term) || stop.aborted || error instanceof NotLeadingError) throw error;
         this.#failed(error, attempt >= attempts);
         if (attempt >= attempts) return;
-        await pause(retryDelayMs * 2 ** (attempt - 1), stop);
+        await pause(Math.min(LONGEST_DELAY_MS, retryDelayMs * 2 ** Math.min(attempt - 1, 30)), stop);
         if (stop.aborted) return;
       }
     }
@@ -184,7 +188,7 @@ class JobRunner<C> {
       const id = [resource, this.#job.name];
       await query(`INSERT INTO ${this.#table} (resource, job, period) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, [
         ...id,
-        new Date(this.#now()),
+        this.#job.since ?? new Date(this.#now()),
       ]);
       const { rows } = await query(
         `SELECT extract(epoch FROM period) * 1000 AS period, extract(epoch FROM succeeded_at) * 1000 AS succeeded
