@@ -152,6 +152,13 @@ describe('the parameters', () => {
   });
 });
 
+it('QuorumLost outlasts the pages that it silences, so that none comes when the quorum is back', async (context) => {
+  needs(context, 'jsonnet');
+  const keep = new Map((await rules()).map(({ alert, keep_firing_for }) => [alert, seconds(keep_firing_for)]));
+  const margin = 60; // A session timeout, and a failover.
+  expect(keep.get('QuorumLost')).toBeGreaterThan((keep.get('NoLeader') ?? Number.NaN) + margin);
+});
+
 describe('promtool', () => {
   it.for(tests)('%s', async (name, context) => {
     needs(context, 'promtool');
