@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const tests = readdirSync(join(alertsFolder, 'tests')).filter((name) => name.endsWith('.yaml'));
 const naive = fileURLToPath(new URL('naive-rules.yaml', import.meta.url));
 
-/** The alerts of the issue, by severity: nobody drops one unnoticed. */
+/** The alerts by severity: nobody drops one unnoticed. */
 const CRITICAL = ['FrequentElections', 'NoLeader', 'QuorumLost', 'TaskOverdue', 'TokenRegressed', 'TwoLeadersSameTerm'];
 const WARNING = [
   'DuplicateWork',
