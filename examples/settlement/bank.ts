@@ -55,9 +55,10 @@ export async function openBooks(pool: pg.Pool): Promise<void> {
   await pool.query(BOOKS);
   await pool.query('INSERT INTO account (name) SELECT unnest($1::text[])', [[CLEARING, ...MERCHANTS]]);
   await openTasks(pool).migrate();
-  // A schedule begins when its first leader does. This one begins with the books.
-  await pool.query(
-    'INSERT INTO tenure.schedule (resource, job, period) SELECT $1, $2, to_timestamp(second) FROM opening',
-    [RESOURCE, JOB],
-  );
+}
+
+/** When the books were opened, to the second. */
+export async function openedAt(pool: pg.Pool): Promise<Date> {
+  const { rows } = await pool.query('SELECT to_timestamp(second) AS at FROM opening');
+  return rows[0].at;
 }

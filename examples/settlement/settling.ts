@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import type { FencedTerm, FencingObserver } from '../../src/fencing/index.js';
+import type { FencingObserver } from '../../src/fencing/index.js';
 import { schedule, type TaskSteps, type Tasks } from '../../src/fencing/tasks.js';
 import { StaleTokenError, type Term } from '../../src/index.js';
-import { JOB } from './bank.js';
+import { JOB, openedAt } from './bank.js';
 import { settle, type Writer } from './batch.js';
 import { freezeBeforeNextTransaction } from './freeze.js';
 import type { News } from './messages.js';
@@ -59,6 +59,8 @@ export class Settling {
 
   /** Settles until the term is lost or given up. Returning by itself gives it up. */
   async lead(term: Term): Promise<void> {
+    // Otherwise it would begin when its first leader does; this one begins with the books.
+    const since = await openedAt(this.#options.pool);
     const settlement = schedule({
       tasks: this.#tasks,
       observer: this.#options.observer,
@@ -67,12 +69,13 @@ export class Settling {
           name: JOB,
           cron: '* * * * * *',
           missed: 'all',
+          since,
           steps: (task) => this.#settle(term, task, secondOf(task.key)),
         },
       ],
     });
     try {
-      await settlement.run(endingWith(this.#handOver.signal, term));
+      await settlement.run(term, { signal: this.#handOver.signal });
     } finally {
       this.#reportSettled(term);
       void this.#options.report({ type: 'stopped', term: term.number });
@@ -114,15 +117,4 @@ export class Settling {
 /** The second whose payments a task settles: the one before the task comes due, which its key ends with. */
 function secondOf(key: string): number {
   return Date.parse(key.slice(key.lastIndexOf('/') + 1)) / 1_000 - 1;
-}
-
-/** The term, for work that also ends in good order when somebody asks for it. */
-function endingWith(signal: AbortSignal, term: Term): FencedTerm {
-  return {
-    token: term.token,
-    leaderId: term.leaderId,
-    signal: AbortSignal.any([term.signal, signal]),
-    remainingMs: () => term.remainingMs(),
-    assert: () => term.assert(),
-  };
 }
