@@ -4,6 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 ARGS ?=
+VENDOR ?= dashboards/vendor
 
 .PHONY: help
 help: ## List the targets
@@ -45,8 +46,18 @@ test: lint build servers ## Run every test
 	npx vitest run $(ARGS)
 
 .PHONY: bench
-bench: node_modules/.installed servers ## Measure, side by side (minutes)
-	npx tsx bench/failover.ts $(ARGS)
+bench: node_modules/.installed servers ## Measure failovers, guards and scrapes (minutes)
+	npx tsx bench/failover.ts
+	npx tsx bench/guards.ts
+	npx tsx bench/scrape.ts
+
+.PHONY: alerts
+alerts: ## Render the alerts and Alertmanager's configuration from alerts/ (needs jsonnet)
+	alerts/render.sh
+
+.PHONY: dashboards
+dashboards: ## Render the dashboards (needs jsonnet, and grafonnet in VENDOR, by default dashboards/vendor)
+	TENURE_VENDOR=$(abspath $(VENDOR)) dashboards/render.sh
 
 .PHONY: clean
 clean: ## Remove what was built and fetched
