@@ -15,7 +15,7 @@ import pg from 'pg';
 import { type Workspace, workspace } from './directory.js';
 import { leaseGivenPort, leasePort, type PortLease } from './ports.js';
 import { findPostgres, type PostgresBinaries } from './postgres-binaries.js';
-import { launch, type ManagedProcess, ServerFailedError } from './process.js';
+import { lastLines, launch, type ManagedProcess, ServerFailedError } from './process.js';
 import { waitFor } from './wait.js';
 
 const run = promisify(execFile);
@@ -197,7 +197,9 @@ export class Postgres implements AsyncDisposable {
         if (await this.#answers()) return 'up';
         if (started.running) return undefined;
         const failure = new ServerFailedError(`PostgreSQL ended (${started.exit})`, this.logFile);
-        if (!/shared memory block|lock file "postmaster.pid"/.test(failure.message)) throw failure;
+        // Many connections that were cut off write many lines behind the one that says why.
+        const why = lastLines(this.logFile, 500);
+        if (!/shared memory block|lock file "postmaster.pid"/.test(why)) throw failure;
         return 'again';
       },
       { what: 'PostgreSQL to answer', timeoutMs: this.#timeoutMs },
