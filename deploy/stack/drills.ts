@@ -58,6 +58,13 @@ export class Drills {
     try {
       const { leader, term } = await standings.newLeader('settlement', before.term);
       this.#say(`${leader} leads settlement, term ${term}`);
+      // Before it has written for the first time, an older token is as good as its own.
+      const of = `{election_name="settlement", instance="${leader}"}`;
+      const works = `leader_election_leader_status${of} == 1 unless leader_election_recovering${of} == 1`;
+      await waitFor(async () => (await this.#stack.query(works)).length > 0, {
+        what: `${leader} to have recovered`,
+        intervalMs: 200,
+      });
     } finally {
       worker.thaw();
     }

@@ -10,6 +10,9 @@ const WRITE_MS = 200;
 /** For each step of a settlement: long enough that most terms end in the middle of one. */
 const STEP_MS = 400;
 
+/** Ends before which a leader has finished what it began. */
+const ORDERLY: ReadonlySet<string> = new Set(['resigned', 'paused', 'transferred', 'held', 'closed']);
+
 type Client = pg.PoolClient;
 
 /** The guard of both resources, and the tasks of one of them. */
@@ -113,10 +116,12 @@ export class Work {
   /** A write that was on its way when the lease ended, and arrives now: what the guard is there for. */
   async #lateWrite(term: Term): Promise<void> {
     const { reason } = term.signal.reason as LeadershipLostError;
-    if (reason !== 'lease_expired' && reason !== 'session_expired') return;
-    await this.#guard
-      .check(presenter(term.token, { holder: term.leaderId, timeoutMs: 1_000 }), this.#resource)
-      .catch((error: Error) => this.#logger.info({ term: term.number, err: error }, 'a late write was refused'));
+    if (ORDERLY.has(reason)) return;
+    const late = presenter(term.token, { holder: term.leaderId, timeoutMs: 1_000 });
+    await this.#guard.check(late, this.#resource).then(
+      () => this.#logger.info({ term: term.number, reason }, 'a late write was accepted: nobody else has written yet'),
+      (error: Error) => this.#logger.info({ term: term.number, reason, err: error }, 'a late write was refused'),
+    );
   }
 
   /** Repeats `act` until `stop`; a term that is in doubt makes it fail for a while. */
