@@ -1,5 +1,6 @@
 /**
- * Every error that Tenure throws or rejects with. Each class has a stable `code` to switch on
+ * The errors that Tenure itself throws or rejects with; an aborted signal rejects with its own reason, and what a worker or a
+ * client library throws passes through. Each class has a stable `code` to switch on
  * and says whether the same call may succeed later without a change by the caller (`retriable`).
  * docs/errors.md lists them with their cures.
  */

@@ -1,5 +1,6 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { Metadata } from './election/candidate.js';
+import { abortSignal, checkKeys, duration, shown } from './election/checks.js';
 import type { ElectionSettings } from './election/election.js';
 import type { Logger } from './election/host.js';
 import { InvalidOptionError } from './errors.js';
@@ -111,10 +112,15 @@ export interface ResolvedConnectOptions
 /** Checks and completes the options. @throws {InvalidOptionError} naming the option, its value and the fix */
 export function resolveConnectOptions(options: ConnectOptions): ResolvedConnectOptions {
   if (typeof options !== 'object' || options === null) {
-    throw new InvalidOptionError('options', "connect: options are required, as in connect({ servers: 'zk1:2181' })");
+    throw new InvalidOptionError(
+      'options',
+      `connect: options are required, as in connect({ servers: 'zk1:2181' }), not ${shown(options)}`,
+    );
   }
-  refuseUnknown('connect', options, CONNECT_KEYS);
-  refuseUnknown('metrics', options.metrics ?? {}, METRICS_KEYS);
+  checkKeys('connect', options, CONNECT_KEYS);
+  abortSignal('signal', options.signal);
+  checkLogger(options.logger);
+  checkKeys('metrics', options.metrics ?? {}, METRICS_KEYS);
   const sessionTimeoutMs = duration('sessionTimeoutMs', options.sessionTimeoutMs, 10_000, 100);
   const leaseMs = options.leaseMs === undefined ? undefined : duration('leaseMs', options.leaseMs, 0, 50);
   const longest = Math.floor(sessionTimeoutMs * LEASE_SHARE_MAX);
@@ -145,7 +151,7 @@ export function resolveElectionOptions(
   options: ElectionOptions,
   defaults: { id: string; nodePrefix: string },
 ): ElectionSettings {
-  refuseUnknown('election', options, ELECTION_KEYS);
+  checkKeys('election', options, ELECTION_KEYS);
   const id = options.id ?? defaults.id;
   if (typeof id !== 'string' || id === '') {
     throw new InvalidOptionError('id', `id ${JSON.stringify(id)} must be text that isn't empty`);
@@ -174,10 +180,7 @@ export function resolveElectionOptions(
   };
 }
 
-/** Longer than any sensible duration; timers beyond 2^31 ms would fire at once. */
-const LONGEST_MS = 24 * 3_600_000;
-
-const CONNECT_KEYS: ReadonlySet<string> = new Set([
+const CONNECT_KEYS = [
   'servers',
   'sessionTimeoutMs',
   'leaseMs',
@@ -192,55 +195,33 @@ const CONNECT_KEYS: ReadonlySet<string> = new Set([
   'metrics',
   'probeEnsemble',
   'signal',
-] satisfies (keyof ConnectOptions)[]);
+] as const satisfies (keyof ConnectOptions)[];
 
-const PROBE_KEYS: ReadonlySet<string> = new Set(['intervalMs', 'timeoutMs'] satisfies (keyof ProbeOptions)[]);
+const PROBE_KEYS = ['intervalMs', 'timeoutMs'] as const satisfies (keyof ProbeOptions)[];
 
-const METRICS_KEYS: ReadonlySet<string> = new Set([
+const METRICS_KEYS = [
   'elections',
   'maxElections',
   'maxElectionsInHistograms',
-] satisfies (keyof ElectionLabelOptions)[]);
+] as const satisfies (keyof ElectionLabelOptions)[];
 
-const ELECTION_KEYS: ReadonlySet<string> = new Set([
+const ELECTION_KEYS = [
   'id',
   'metadata',
   'drainTimeoutMs',
   'takeoverDelayMs',
   'queuePath',
   'nodePrefix',
-] satisfies (keyof ElectionOptions)[]);
-
-function refuseUnknown(what: string, options: object, known: ReadonlySet<string>): void {
-  for (const key of Object.keys(options)) {
-    if (known.has(key)) continue;
-    throw new InvalidOptionError(
-      key,
-      `${what}: there is no option ${JSON.stringify(key)}; there are ${[...known].join(', ')}`,
-    );
-  }
-}
+] as const satisfies (keyof ElectionOptions)[];
 
 function probe(value: boolean | ProbeOptions): Required<ProbeOptions> | null {
   if (value === false) return null;
   const options = value === true ? {} : value;
-  refuseUnknown('probeEnsemble', options, PROBE_KEYS);
+  checkKeys('probeEnsemble', options, PROBE_KEYS);
   return {
     intervalMs: duration('probeEnsemble.intervalMs', options.intervalMs, 10_000, 100),
     timeoutMs: duration('probeEnsemble.timeoutMs', options.timeoutMs, 2_000, 10),
   };
-}
-
-/** A whole number of milliseconds. */
-function duration(option: string, value: number | undefined, fallback: number, least: number): number {
-  if (value === undefined) return fallback;
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < least || value > LONGEST_MS) {
-    throw new InvalidOptionError(
-      option,
-      `${option} ${typeof value === 'string' ? JSON.stringify(value) : String(value)} must be a number of milliseconds from ${least} to ${LONGEST_MS}`,
-    );
-  }
-  return Math.floor(value);
 }
 
 function path(option: string, value: string): string {
@@ -255,11 +236,25 @@ function path(option: string, value: string): string {
 }
 
 function credentials(auth: NonNullable<ConnectOptions['auth']>): NonNullable<ConnectOptions['auth']> {
+  const form = "auth must be a list of { scheme: 'digest', credential: 'user:password' }";
+  // What was given may be a secret: it is never shown, but for the names of keys.
+  if (!Array.isArray(auth)) throw new InvalidOptionError('auth', `${form}, in brackets`);
   for (const entry of auth) {
-    // The credential itself is a secret: it is never shown.
-    if (typeof entry?.scheme !== 'string' || entry.scheme === '' || typeof entry.credential !== 'string') {
-      throw new InvalidOptionError('auth', "auth: each entry is { scheme: 'digest', credential: 'user:password' }");
+    checkKeys('auth', entry, ['scheme', 'credential']);
+    if (typeof entry.scheme !== 'string' || entry.scheme === '' || typeof entry.credential !== 'string') {
+      throw new InvalidOptionError('auth', `${form}: both are text`);
     }
   }
   return auth;
+}
+
+function checkLogger(logger: Logger | undefined): void {
+  if (logger === undefined) return;
+  for (const method of ['debug', 'info', 'warn', 'error'] as const) {
+    if (typeof logger?.[method] === 'function') continue;
+    throw new InvalidOptionError(
+      'logger',
+      `logger has no method ${method}(fields, message): pass one like pino's, with debug, info, warn and error`,
+    );
+  }
 }

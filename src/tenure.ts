@@ -96,9 +96,10 @@ export class Tenure implements AsyncDisposable {
    * An election by its name: one or more segments joined by `/`, such as `settlement` or
    * `payments/tenant-7/shard-3`. Nothing happens until one of its methods is called.
    *
-   * @throws {InvalidElectionNameError} {@link InvalidOptionError} {@link CandidateTooLargeError}
+   * @throws {InvalidElectionNameError} {@link InvalidOptionError} {@link CandidateTooLargeError} {@link ClosedError}
    */
   election(name: string, options: ElectionOptions = {}): Election {
+    if (this.#closing.signal.aborted) throw this.#closing.signal.reason;
     electionName(name);
     const { whereabouts } = this.#commons;
     const id = `${whereabouts.hostname}:${whereabouts.pid}:${randomBytes(3).toString('hex')}`;

@@ -4,20 +4,29 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type EnsembleOptions, fetchZooKeeper, startEnsemble, startPostgres, startRedis } from './index.js';
 
-const { values } = parseArgs({
-  options: {
-    size: { type: 'string', default: '3' },
-    postgres: { type: 'boolean', default: false },
-    redis: { type: 'boolean', default: false },
-    metrics: { type: 'boolean', default: false },
-    version: { type: 'string' },
-    directory: { type: 'string' },
-    ports: { type: 'string' },
-    'tick-time': { type: 'string' },
-    fetch: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-});
+function read() {
+  try {
+    return parseArgs({
+      options: {
+        size: { type: 'string', default: '3' },
+        postgres: { type: 'boolean', default: false },
+        redis: { type: 'boolean', default: false },
+        metrics: { type: 'boolean', default: false },
+        version: { type: 'string' },
+        directory: { type: 'string' },
+        ports: { type: 'string' },
+        'tick-time': { type: 'string' },
+        fetch: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message.split('. ')[0]}: --help lists the options\n`);
+    process.exit(2);
+  }
+}
+
+const values = read();
 
 const usage = `Starts ZooKeeper, and what else is asked for, until Ctrl-C.
 

@@ -1,4 +1,4 @@
-import { CandidateTooLargeError } from '../errors.js';
+import { CandidateTooLargeError, InvalidOptionError } from '../errors.js';
 
 /** What a user may say about a candidate: shown to observers, never interpreted. */
 export type Metadata = Readonly<Record<string, unknown>>;
@@ -17,17 +17,14 @@ export interface CandidateData {
 export const CANDIDATE_MAX_BYTES = 8192;
 
 /**
- * @throws {CandidateTooLargeError} when id and metadata together don't fit, or can't be written as JSON
+ * @throws {CandidateTooLargeError} when id and metadata together don't fit; {@link InvalidOptionError} when JSON can't carry them
  */
 export function encodeCandidate(candidate: CandidateData): Uint8Array {
   let text: string;
   try {
     text = JSON.stringify({ v: 1, ...candidate });
   } catch (error) {
-    throw new CandidateTooLargeError(
-      `candidate ${JSON.stringify(candidate.id)}: its metadata can't be written as JSON: ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw new InvalidOptionError('metadata', `metadata can't be written as JSON: ${(error as Error).message}`);
   }
   const data = new TextEncoder().encode(text);
   if (data.length > CANDIDATE_MAX_BYTES) {

@@ -3,10 +3,11 @@ import { type Backoff, backoffMs } from '../lease/backoff.js';
 import { Candidacy, type Outcome } from './candidacy.js';
 import { encodeCandidate, type Metadata } from './candidate.js';
 import { type Census, takeCensus } from './census.js';
+import { abortSignal, checkKeys, oneOf } from './checks.js';
 import type { Contest } from './contest.js';
 import { type Host, sleep } from './host.js';
 import { Keeper } from './keeper.js';
-import { type LeadOptions, lead, type Worker } from './lead.js';
+import { checkLead, type LeadOptions, lead, type Worker } from './lead.js';
 import { electionPaths, sessionsPath } from './names.js';
 import { isKind } from './nodes.js';
 import { Observation } from './observation.js';
@@ -117,7 +118,8 @@ export class Election {
    * @throws `options.signal.reason` when aborted; {@link ClosedError} after `close()`; {@link TokenRegressedError},
    *   {@link SequenceExhaustedError}, {@link TermRecordError} and other errors that joining again can't mend
    */
-  lead<T>(worker: Worker<T>, options: LeadOptions = {}): Promise<T> {
+  async lead<T>(worker: Worker<T>, options: LeadOptions = {}): Promise<T> {
+    checkLead(worker, options);
     const context = {
       host: this.#commons.host,
       drainTimeoutMs: this.#drainTimeoutMs,
@@ -140,6 +142,9 @@ export class Election {
   campaign(options: CampaignOptions & { readonly wait: false }): Promise<Term | null>;
   campaign(options?: CampaignOptions & { readonly wait?: true }): Promise<Term>;
   async campaign(options: CampaignOptions = {}): Promise<Term | null> {
+    checkKeys('campaign', options, ['signal', 'wait'] satisfies (keyof CampaignOptions)[]);
+    abortSignal('signal', options.signal);
+    oneOf('wait', options.wait, [true, false]);
     const term = await this.#campaign(options.signal, options.wait ?? true);
     term?.recovered();
     return term;

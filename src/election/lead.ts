@@ -1,5 +1,6 @@
 import { LeadershipLostError, type LossReason } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
+import { abortSignal, callable, checkKeys, duration, oneOf } from './checks.js';
 import { type Host, sleep } from './host.js';
 import type { PreviousTerm } from './record.js';
 import type { Term } from './term.js';
@@ -39,6 +40,19 @@ export interface LeadContext {
   campaign(signal: AbortSignal | undefined): Promise<Term>;
   /** Called when a worker starts; returns what to call when it has settled. */
   working(term: Term): () => void;
+}
+
+const LEAD_KEYS = ['signal', 'recover', 'again', 'cooldownMs', 'onError'] as const satisfies (keyof LeadOptions)[];
+
+/** @throws {InvalidOptionError} */
+export function checkLead(worker: unknown, options: LeadOptions): void {
+  callable('worker', worker, true);
+  checkKeys('lead', options, LEAD_KEYS);
+  abortSignal('signal', options.signal);
+  callable('recover', options.recover);
+  oneOf('again', options.again, [true, false]);
+  duration('cooldownMs', options.cooldownMs, 0, 0);
+  oneOf('onError', options.onError, ['reject', 'rejoin']);
 }
 
 /** Term after term: see {@link Election.lead}. */

@@ -103,9 +103,11 @@ const PLAIN = /^[\x20-\x7e]{1,512}$/;
  * @throws {InvalidResourceError} naming the rule.
  */
 export function checkResource(resource: string): string {
-  if (PLAIN.test(resource)) return resource;
   if (typeof resource !== 'string' || resource === '')
-    throw new InvalidResourceError("a resource's name must be a non-empty string");
+    throw new InvalidResourceError(
+      `a resource's name must be a non-empty string, not ${String(resource) || 'an empty one'}`,
+    );
+  if (PLAIN.test(resource)) return resource;
   const shown = JSON.stringify(resource.slice(0, 60));
   if (CONTROL.test(resource))
     throw new InvalidResourceError(`a resource's name must have no control characters: ${shown}`);

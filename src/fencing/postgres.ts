@@ -234,6 +234,13 @@ export function postgresGuard(
   connections: { pool: PgPool } | { client: PgClient },
   options: PostgresGuardOptions = {},
 ): PostgresGuard<PgClient> {
+  const given: Partial<{ pool: PgPool; client: PgClient }> | undefined = connections;
+  if (typeof given?.pool?.connect !== 'function' && typeof given?.client?.query !== 'function') {
+    throw new InvalidOptionError(
+      'connections',
+      'postgresGuard: pass { pool } with a pg Pool, or { client } with a connected pg Client',
+    );
+  }
   return new PostgresGuard(connections, options);
 }
 

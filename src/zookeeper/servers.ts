@@ -31,10 +31,16 @@ export function parseConnectString(text: string, option = 'servers'): ConnectStr
   const fail = (message: string): never => {
     throw new InvalidOptionError(option, `${option}: ${message}`);
   };
-  if (typeof text !== 'string' || text === '') {
+  if (typeof text !== 'string' && text !== undefined) {
+    return fail(
+      `${JSON.stringify(text)} must be text, with the servers separated by commas, as in "zk1:2181,zk2:2181"`,
+    );
+  }
+  if (text === undefined || text === '') {
     return fail('no servers are given; write host:port, separated by commas, as in "zk1:2181,zk2:2181,zk3:2181"');
   }
   const shown = JSON.stringify(text);
+  if (text.includes(';')) return fail(`${shown} holds a semicolon; separate servers by commas`);
   if (/\s/.test(text)) return fail(`${shown} holds white space; remove it`);
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text);
   if (scheme !== null) {

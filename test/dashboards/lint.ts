@@ -36,7 +36,12 @@ export function bare(expr: string): string[] {
   return words.filter((word) => !/^(?:and|or|unless|bool|offset|by|on)$/.test(word));
 }
 
-function lintTarget({ refId, expr, datasource }: Target, counters: ReadonlySet<string>): string[] {
+/** The first value of a counter, where it is counted beside its increase. */
+const BIRTH =
+  /\((\w+\{[^}]*\}) unless last_over_time\(\1\[10m\] offset \$__rate_interval\) and on \([^)]*\) last_over_time\(\w+\{[^}]*\}\[10m\] offset \$__rate_interval\) or (?=increase\(\1\[)/g;
+
+function lintTarget({ refId, expr: whole, datasource }: Target, counters: ReadonlySet<string>): string[] {
+  const expr = whole.replace(BIRTH, '(');
   const found: (string | true)[] = [/^[A-Z]$/.test(refId) || `refId is ${refId}`];
   found.push(datasource?.uid === DATA_SOURCE || 'the query has a data source of its own');
   for (const { metric, matchers, at } of selectors(expr)) {

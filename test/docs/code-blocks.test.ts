@@ -119,7 +119,7 @@ describe('what is marked to run', () => {
         cwd: project,
         encoding: 'utf8',
         timeout: 40_000,
-        env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig, ZOOKEEPER: ensemble.connectString },
+        env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig, ZK_SERVERS: ensemble.connectString },
       });
       expect({ at: `${block.page}:${block.line}`, status, stderr }).toEqual({
         at: `${block.page}:${block.line}`,

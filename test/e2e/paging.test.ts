@@ -61,6 +61,7 @@ describe.skipIf(absent !== undefined && !process.env['TENURE_REQUIRE_ALL'])(
     }
 
     it('pages for frequent elections, and says when they are over', { timeout: 150_000 }, async () => {
+      await drills.pausedLeader();
       const last = await drills.frequentElections();
       const page = await arrival('page', 'firing', frequent);
       say(`FrequentElections paged ${((page.at - last.at) / 1_000).toFixed(1)} s after the last change of the leader`);

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 import { DriverUnavailableError } from '../../errors.js';
 
@@ -70,13 +71,27 @@ export async function loadAddon(): Promise<HandleFactory> {
   try {
     module = (await import('zookeeper')) as unknown as { default?: unknown };
   } catch (cause) {
-    throw new DriverUnavailableError(
-      'the native driver needs the package "zookeeper", which is not installed or could not be built: ' +
-        'run "npm install zookeeper@7.3.0" (on Linux it compiles: python3, make and g++ are needed)',
-      { cause },
-    );
+    throw new DriverUnavailableError(installed() ? NOT_BUILT : NOT_INSTALLED, { cause });
   }
   return factoryFrom(module.default);
+}
+
+const NOT_INSTALLED =
+  'the native driver needs the package "zookeeper", which is not installed: ' +
+  'run "with_sock_cloexec=yes npm install --save-exact zookeeper@7.3.0" (on Linux it compiles: python3, make and g++ are needed)';
+
+const NOT_BUILT =
+  'the package "zookeeper" is installed but was not built: allow its install script ("npm install-scripts approve zookeeper"), ' +
+  'unset the environment variable ZOOKEEPER if there is one (its installer takes that for an order not to build), and run ' +
+  '"with_sock_cloexec=yes npm rebuild zookeeper" (it compiles: python3, make and g++ are needed)';
+
+function installed(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('zookeeper/package.json');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The addon's object without the package's JavaScript around it, which formats each call for a log even when that is off. */

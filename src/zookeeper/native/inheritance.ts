@@ -6,8 +6,7 @@ const O_CLOEXEC = 0o2000000;
 export const INHERITED_SOCKETS_WARNING =
   'the installed package "zookeeper" was built without close-on-exec: a child process that is started while a session is ' +
   'open inherits its connection. When that connection ends before the child does, this process spins at 100 % CPU and ' +
-  'new connections in it may hang. Install it again with the environment variable with_sock_cloexec=yes ' +
-  '("with_sock_cloexec=yes npm rebuild zookeeper")';
+  'new connections in it may hang. Build it again: "rm -rf node_modules/zookeeper/build && with_sock_cloexec=yes npm rebuild zookeeper"';
 
 /**
  * Runs `openSocket` and tells whether it left a socket that child processes will inherit. Always false but on Linux, where

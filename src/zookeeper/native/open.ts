@@ -3,6 +3,7 @@ import { AuthenticationError, ConnectTimeoutError, CoordinatorError } from '../.
 import { resolveServers } from '../resolve.js';
 import { formatServers, type ServerAddress } from '../servers.js';
 import type { HandleFactory } from './addon.js';
+import { diagnose } from './diagnosis.js';
 import { INHERITED_SOCKETS_WARNING, leavesInheritedSocket } from './inheritance.js';
 import type { NativeDriverOptions } from './options.js';
 import { Relocation } from './relocation.js';
@@ -27,6 +28,7 @@ export async function openSession(
   );
   const timer = setTimeout(() => deadline.abort(late), options.connectTimeoutMs);
   const stop = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
+  let resolved: readonly ServerAddress[] | null = null;
   try {
     const resolve = async (signal?: AbortSignal): Promise<readonly ServerAddress[]> => {
       // Half of the time at most, so that a resolver that hangs is reported as what it is.
@@ -34,6 +36,7 @@ export async function openSession(
       return reachable(await resolveServers(options.servers, { timeoutMs, signal, lookup: options.lookup }));
     };
     const addresses = await resolve(stop);
+    resolved = addresses;
     const session = await connect(create, addresses, options, stop);
     try {
       await authenticate(session, options, stop);
@@ -44,6 +47,9 @@ export async function openSession(
     }
     Relocation.watch(session, options.servers, addresses, resolve);
     return session;
+  } catch (error) {
+    if (error !== late || resolved === null) throw error;
+    throw new ConnectTimeoutError(`${late.message}; now ${await diagnose(resolved)}`);
   } finally {
     clearTimeout(timer);
   }
@@ -76,8 +82,9 @@ function start(session: NativeSession, addresses: readonly ServerAddress[], opti
   }
   inspected = true;
   const inherited = leavesInheritedSocket(() => session.start(addresses, options.sessionTimeoutMs));
-  const warn = options.onWarning ?? ((message) => process.emitWarning(message, { code: 'TENURE_INHERITED_SOCKETS' }));
-  if (inherited) warn(INHERITED_SOCKETS_WARNING);
+  if (!inherited) return;
+  options.onWarning?.(INHERITED_SOCKETS_WARNING);
+  process.emitWarning(INHERITED_SOCKETS_WARNING, { code: 'TENURE_INHERITED_SOCKETS' });
 }
 
 /** Rejects with the signal's reason, or when the session ends instead. */

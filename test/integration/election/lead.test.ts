@@ -275,7 +275,8 @@ describe.concurrent('giving up', () => {
       const won = await campaign;
       if (!(won instanceof ClosedError)) expect((won as Term).state).toBe('lost');
       await view;
-      await expect(own.election(name).campaign()).rejects.toThrow(ClosedError);
+      await expect(election.campaign()).rejects.toThrow(ClosedError);
+      expect(() => own.election(name)).toThrow(ClosedError);
     }
     await operator.queueOf(name, 0);
     await operator.queueOf(`${name}/other`, 0);

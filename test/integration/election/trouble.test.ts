@@ -131,13 +131,11 @@ describe.concurrent('names and data', () => {
     const name = fresh();
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
-    for (const options of [
-      { id: 'x'.repeat(9_000) },
-      { metadata: { text: '\u4e2d'.repeat(3_000) } },
-      { metadata: circular },
-      { metadata: { big: 1n } },
-    ]) {
+    for (const options of [{ id: 'x'.repeat(9_000) }, { metadata: { text: '\u4e2d'.repeat(3_000) } }]) {
       expect(() => tenure.election(name, options)).toThrow(CandidateTooLargeError);
+    }
+    for (const metadata of [circular, { big: 1n }]) {
+      expect(() => tenure.election(name, { metadata })).toThrow(InvalidOptionError);
     }
     expect(() => tenure.election(name, { id: '' })).toThrow(InvalidOptionError);
     await operator.queueOf(name, 0);
