@@ -33,6 +33,16 @@ local g = import 'github.com/grafana/grafonnet/gen/grafonnet-v11.4.0/main.libson
     /// The same, of the processes that take part in the election that is shown.
     ofParticipants(expr): '(%s and on (%s) %s)' % [expr, common.process, common.ofElections('leader_status')],
 
+    /// What a counter has grown by in the interval that is shown. increase() is blind to the first value of a counter that is born with
+    /// it, as histograms and counts of errors are: most processes see one failover of a kind, if any, and it would never be
+    /// shown. So that value counts where the process was there before the counter.
+    grown(counter):
+      '(%(it)s unless last_over_time(%(it)s[10m] offset $__rate_interval) and on (%(process)s) last_over_time(%(process_info)s[10m] offset $__rate_interval) or increase(%(it)s[$__rate_interval]))' % {
+        it: counter,
+        process: common.process,
+        process_info: common.ofProcesses('build_info'),
+      },
+
     /// The newest term that anybody has shown, without the dips in which nobody shows it.
     newestTerm: 'max by (%s) (max_over_time(%s[2m]))' % [common.election, common.ofElections('term')],
 
@@ -228,6 +238,10 @@ local g = import 'github.com/grafana/grafonnet/gen/grafonnet-v11.4.0/main.libson
           }],
         },
       }
-      + g.dashboard.withPanels(g.util.grid.wrapPanels(panels)),
+      // It leaves rows without a width, at the far right.
+      + g.dashboard.withPanels([
+        panel + (if panel.type == 'row' then { gridPos+: { x: 0, w: 24 } } else {})
+        for panel in g.util.grid.wrapPanels(panels)
+      ]),
   },
 }

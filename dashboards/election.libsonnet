@@ -5,7 +5,7 @@ local lib = import 'common.libsonnet';
   local config = self._config,
   local k = lib.new(config, { election: 'one' }),
   local status = k.ofElections('leader_status'),
-  local p95(name, by) = 'histogram_quantile(0.95, sum by (le%s) (rate(%s[$__rate_interval])))' % [if by == '' then '' else ', ' + by, k.ofElections(name + '_bucket')],
+  local p95(name, by) = 'histogram_quantile(0.95, sum by (le%s) (%s))' % [if by == '' then '' else ', ' + by, k.grown(k.ofElections(name + '_bucket'))],
 
   grafanaDashboards+:: {
     'tenure-election.json': k.dashboard(
@@ -120,9 +120,11 @@ local lib = import 'common.libsonnet';
         k.graph({
           title: 'Failed renewals, by error',
           says: 'Renewals of the processes that take part that were not confirmed.',
-          unit: 'cps',
+          unit: 'short',
+          bars: true,
+          stack: true,
           runbook: 'RenewalSlow',
-          queries: [k.query('sum by (error_type) %s' % k.ofParticipants('rate(%s[$__rate_interval])' % k.ofProcesses('renewal_failures_total')), '{{error_type}}')],
+          queries: [k.query('sum by (error_type) %s' % k.ofParticipants(k.grown(k.ofProcesses('renewal_failures_total'))), '{{error_type}}')],
         }),
         k.graph({
           title: 'Suspect episodes, by reason',
@@ -139,7 +141,7 @@ local lib = import 'common.libsonnet';
           bars: true,
           runbook: 'SessionExpirations',
           queries: [k.query(
-            'sum by (%s) %s' % [k.process, k.ofParticipants('increase(%s[$__rate_interval])' % k.ofProcesses('process_pause_duration_seconds_sum'))],
+            'sum by (%s) %s' % [k.process, k.ofParticipants(k.grown(k.ofProcesses('process_pause_duration_seconds_sum')))],
             k.instanceName
           )],
         }),
@@ -166,7 +168,7 @@ local lib = import 'common.libsonnet';
           bars: true,
           stack: true,
           runbook: 'FrequentElections',
-          queries: [k.query('sum by (cause) (increase(%s[$__rate_interval]))' % k.ofElections('failover_duration_seconds_count'), '{{cause}}')],
+          queries: [k.query('sum by (cause) (%s)' % k.grown(k.ofElections('failover_duration_seconds_count')), '{{cause}}')],
         }),
         k.graph({
           title: 'Patience and recovery',
@@ -185,7 +187,7 @@ local lib = import 'common.libsonnet';
           unit: 'short',
           bars: true,
           stack: true,
-          queries: [k.query('sum by (outcome) (increase(%s[$__rate_interval]))' % k.ofElections('election_duration_seconds_count'), '{{outcome}}')],
+          queries: [k.query('sum by (outcome) (%s)' % k.grown(k.ofElections('election_duration_seconds_count')), '{{outcome}}')],
         }),
         k.graph({
           title: 'Tokens that went backwards',

@@ -17,7 +17,7 @@ local lib = import 'common.libsonnet';
           title: 'Accepted in the last hour',
           says: 'Writes with a token that is not lower than the highest one accepted before.',
           unit: 'short',
-          queries: [k.query('sum(increase(%s[1h]))' % checks('accepted'), instant=true)],
+          queries: [k.query('round(sum(increase(%s[1h])))' % checks('accepted'), instant=true)],
         }, width=6),
         k.stat({
           title: 'Stale in the last hour',
@@ -25,7 +25,7 @@ local lib = import 'common.libsonnet';
           unit: 'short',
           steps: [[null, 'green'], [0.5, 'orange']],
           runbook: 'FencedWrites',
-          queries: [k.query('sum(increase(%s[1h]))' % checks('stale'), instant=true)],
+          queries: [k.query('round(sum(increase(%s[1h])))' % checks('stale'), instant=true)],
         }, width=6),
         k.stat({
           title: 'Missing in the last hour',
@@ -33,7 +33,7 @@ local lib = import 'common.libsonnet';
           unit: 'short',
           steps: [[null, 'green'], [0.5, 'orange']],
           runbook: 'FencedWrites',
-          queries: [k.query('sum(increase(%s[1h]))' % checks('missing'), instant=true)],
+          queries: [k.query('round(sum(increase(%s[1h])))' % checks('missing'), instant=true)],
         }, width=6),
         k.stat({
           title: 'Regressed in the last hour',
@@ -41,7 +41,7 @@ local lib = import 'common.libsonnet';
           unit: 'short',
           steps: [[null, 'green'], [0.5, 'red']],
           runbook: 'TokenRegressed',
-          queries: [k.query('sum(increase(%s[1h]))' % checks('regressed'), instant=true)],
+          queries: [k.query('round(sum(increase(%s[1h])))' % checks('regressed'), instant=true)],
         }, width=6),
 
         k.row('By resource'),

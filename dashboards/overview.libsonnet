@@ -124,7 +124,7 @@ local lib = import 'common.libsonnet';
           says: 'How long nobody led in the hour before, by what scrapes saw. Pauses count.',
           unit: 's',
           runbook: 'NoLeader',
-          queries: [k.query('3600 * (1 - avg_over_time((%s)[1h:15s]))' % isLed, k.electionName)],
+          queries: [k.query('15 * sum_over_time((1 - %s)[1h:15s])' % isLed, k.electionName)],
         }),
         k.graph({
           title: 'Terms that ended, by reason',
