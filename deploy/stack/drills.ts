@@ -45,6 +45,16 @@ export class Drills {
     return (await this.alerts('FrequentElections', 'pending')) || (await this.alerts('FrequentElections', 'firing'));
   }
 
+  /** Freezes the leader of `settlement` for less than its lease: it is suspect for a moment, and goes on. */
+  async pausedLeader(): Promise<void> {
+    const { standings, pace } = this.#stack;
+    const worker = this.#stack.worker((await standings.newLeader('settlement')).leader);
+    worker.freeze();
+    await sleep(pace.sessionTimeoutMs / 4);
+    worker.thaw();
+    this.#say(`${worker.name} stood still for ${pace.sessionTimeoutMs / 4} ms`);
+  }
+
   /**
    * Freezes the leader of `settlement` until another one leads, and thaws it: its session has expired, and the write that it
    * wakes up with is refused.
