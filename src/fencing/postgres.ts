@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { formatToken, parseToken, type Token } from '../token.js';
-import { CommitUnknownError, FenceBusyError, FenceReleasedError, TransactionAbortedError } from './errors.js';
+import { FenceBusyError } from './errors.js';
 import {
   type Accepted,
   atLeastOne,
@@ -8,16 +8,17 @@ import {
   type FencedTerm,
   type FencingObserver,
   type Guard,
-  holdMs,
   sleep,
   Verdict,
 } from './guard.js';
 import { type Lent, type PgClient, type PgPool, type Source, source } from './postgres-connection.js';
 import { codeOf, LOCK_NOT_AVAILABLE, notInstalled, RETRIED, translate } from './postgres-errors.js';
 import { FENCE, install, literal, quoteSchema, WENT_BACK } from './postgres-schema.js';
+import { commit, OpenTransaction, rollBack, type Transaction } from './postgres-transaction.js';
 
 export type { PgClient, PgPool } from './postgres-connection.js';
 export { fenceSchema } from './postgres-schema.js';
+export type { Transaction } from './postgres-transaction.js';
 
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable';
 
@@ -40,21 +41,6 @@ export type ClientOf<P> = P extends { connect: { (): Promise<infer C>; (callback
   : P extends { connect(): Promise<infer C> }
     ? C
     : never;
-
-/**
- * The transaction, while it lasts. `query` is the client's own; after the transaction has ended it throws
- * {@link FenceReleasedError}, so that a forgotten `await` can't write outside of the fence.
- */
-export interface Transaction<C = PgClient> {
-  readonly query: C extends { query: infer Q } ? Q : never;
-  readonly resource: string;
-  readonly term: FencedTerm;
-  /**
-   * Asserts the term and lets the transaction go on for what remains of the lease *now*. Without it the server ends the
-   * transaction when the lease of its beginning is over, renewed since or not.
-   */
-  extend(): Promise<void>;
-}
 
 /**
  * Guards resources in PostgreSQL 13 and later. The fence is a row; a transaction that has accepted a token holds it until
@@ -177,15 +163,17 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
       await this.#begin(lent, term, resource, isolation);
       verdict.accepted();
       const result = await this.#source.within(() => work(tx as unknown as Transaction<C>));
+      // Before the COMMIT goes out: what `work` left running would otherwise send its next statement behind it, outside of the fence.
+      tx.close();
       term.assert();
       await commit(lent, resource);
       this.#remember(resource, term.token);
       return result;
     } catch (error) {
+      tx.close();
       destroy = await rollBack(lent, error);
       throw translate(error, lent.broken, resource);
     } finally {
-      tx.close();
       lent.release(destroy);
     }
   }
@@ -242,70 +230,6 @@ export function postgresGuard(
     );
   }
   return new PostgresGuard(connections, options);
-}
-
-/** The handle that `work` gets. */
-class OpenTransaction implements Transaction<PgClient> {
-  readonly query: PgClient['query'];
-  readonly resource: string;
-  readonly term: FencedTerm;
-  readonly #schema: string;
-  #open = true;
-
-  constructor(client: PgClient, term: FencedTerm, resource: string, schema: string) {
-    this.term = term;
-    this.resource = resource;
-    this.#schema = schema;
-    this.query = (...args: Parameters<PgClient['query']>) => {
-      if (!this.#open) {
-        throw new FenceReleasedError(`the transaction on ${JSON.stringify(resource)} has ended: is an await missing?`);
-      }
-      return client.query(...args);
-    };
-  }
-
-  async extend(): Promise<void> {
-    this.term.assert();
-    await this.query(`SELECT ${this.#schema}.limit_transaction(${holdMs(this.term)})`);
-  }
-
-  close(): void {
-    this.#open = false;
-  }
-}
-
-async function commit(lent: Lent, resource: string): Promise<void> {
-  if (lent.broken !== undefined) throw lent.broken;
-  if (lent.client.getTransactionStatus?.() === 'I') {
-    throw new TransactionAbortedError(
-      `the work on ${JSON.stringify(resource)} ended its transaction by itself: leave BEGIN, COMMIT and ROLLBACK to the guard`,
-    );
-  }
-  let command: string | undefined;
-  try {
-    ({ command } = await lent.client.query('COMMIT'));
-  } catch (error) {
-    // An answer from the server says that it was refused; no answer, or a server going down, says nothing.
-    if (/^(?!57P)[0-9A-Z]{5}$/.test(codeOf(error)) && !codeOf(error).startsWith('08')) throw error;
-    throw new CommitUnknownError(resource, { cause: error });
-  }
-  if (command === 'ROLLBACK') {
-    throw new TransactionAbortedError(
-      `a statement of the transaction on ${JSON.stringify(resource)} failed and its error was swallowed: the server rolled back`,
-    );
-  }
-}
-
-/** @returns why the connection must not be used again, if it must not */
-async function rollBack(lent: Lent, cause: unknown): Promise<Error | undefined> {
-  if (lent.broken !== undefined) return lent.broken;
-  if (cause instanceof CommitUnknownError) return cause;
-  try {
-    await lent.client.query('ROLLBACK');
-    return lent.broken;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }
 
 function checkOptions(options: TransactionOptions): TransactionOptions {
