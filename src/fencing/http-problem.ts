@@ -9,6 +9,7 @@ export const PROBLEM_TYPES = {
   malformed: 'urn:tenure:problem:malformed-token',
   busy: 'urn:tenure:problem:fence-busy',
   timeout: 'urn:tenure:problem:fence-timeout',
+  conflict: 'urn:tenure:problem:write-conflict',
   unknown: 'urn:tenure:problem:commit-unknown',
   failed: 'urn:tenure:problem:not-committed',
 } as const;
@@ -19,6 +20,7 @@ const TITLES: Record<keyof typeof PROBLEM_TYPES, string> = {
   malformed: 'The fencing token can not be read',
   busy: 'An older leader still holds the resource',
   timeout: 'The request held the resource for too long; nothing was written',
+  conflict: 'The write conflicted with another one; nothing was written',
   unknown: 'Whether the write took effect is unknown',
   failed: 'The write did not take effect',
 };

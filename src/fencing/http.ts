@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { InvalidTokenError } from '../errors.js';
 import { FenceTimeoutError, InvalidResourceError } from './errors.js';
 import { type FencedTerm, type FencingObserver, type Guard, PresentedTerm, tell } from './guard.js';
+import { Disconnected, HoldTimedOut, KeptEnd, mute, RolledBack } from './http-ending.js';
 import { type Presented, RESOURCE_HEADER, readFencing, TOKEN_HEADER } from './http-headers.js';
 import { type Problem, problemOf, sendProblem } from './http-problem.js';
 
@@ -81,6 +82,8 @@ export function fencing<Context>(options: FencingOptions<Context>): FencingMiddl
     let entered = false;
     try {
       await guard.hold(term, resource, (context) => {
+        // A guard that tries again after a conflict calls this again, but a request can be handled only once: its body has been read.
+        if (entered) throw new Conflicted('another write came between: nothing was written, send the request again');
         entered = true;
         (request as Marked)[property] = new Fenced(term, resource, context);
         const asked = ending.asked(timeoutMs);
@@ -144,7 +147,10 @@ function refuse(
   resource: string,
 ): void {
   ending.restore();
-  const problem = problemOf(error instanceof HoldTimedOut ? new FenceTimeoutError(resource) : error);
+  const problem: Problem | undefined =
+    error instanceof Conflicted
+      ? { status: 503, kind: 'conflict', detail: error.message, resource }
+      : problemOf(error instanceof HoldTimedOut ? new FenceTimeoutError(resource) : error);
   if (problem === undefined && !entered) {
     next(error);
     return;
@@ -154,11 +160,8 @@ function refuse(
   if (entered) mute(response);
 }
 
-/** A handler that goes on after its time must find a response that takes its words and drops them. */
-function mute(response: ServerResponse): void {
-  const drop = () => response;
-  Object.assign(response, { setHeader: drop, removeHeader: drop, writeHead: drop, write: () => true, end: drop });
-}
+/** The guard wanted to run the handler a second time. */
+class Conflicted extends Error {}
 
 class Fenced<Context> implements FencedRequest<Context> {
   readonly term: PresentedTerm;
@@ -175,65 +178,3 @@ class Fenced<Context> implements FencedRequest<Context> {
     return this.term.signal;
   }
 }
-
-/** The response's end, kept back until we know that what it says is true. */
-class KeptEnd {
-  readonly #response: ServerResponse;
-  readonly #term: PresentedTerm;
-  readonly #end: ServerResponse['end'];
-  #kept: Parameters<ServerResponse['end']> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #settle: ((failure?: Error) => void) | undefined;
-  readonly #closed = () => this.#over(new Disconnected());
-
-  constructor(response: ServerResponse, term: PresentedTerm) {
-    this.#response = response;
-    this.#term = term;
-    this.#end = response.end;
-    response.end = ((...args: Parameters<ServerResponse['end']>) => {
-      this.#kept ??= args;
-      this.#settle?.(response.statusCode >= 400 ? new RolledBack() : undefined);
-      return response;
-    }) as ServerResponse['end'];
-    response.on('close', this.#closed);
-  }
-
-  /**
-   * Resolves when the handler has ended its response well; rejects when it has ended it with an error status, when its client has gone, or when its
-   * time is over.
-   */
-  asked(timeoutMs: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#settle = (failure) => {
-        clearTimeout(this.#timer);
-        this.#settle = undefined;
-        if (failure === undefined) resolve();
-        else reject(failure);
-      };
-      this.#timer = setTimeout(() => this.#over(new HoldTimedOut()), timeoutMs);
-      if (this.#response.destroyed) this.#closed();
-    });
-  }
-
-  send(): void {
-    this.restore();
-    if (!this.#response.destroyed) this.#end.apply(this.#response, this.#kept as Parameters<ServerResponse['end']>);
-  }
-
-  /** Makes `end` what it was. */
-  restore(): void {
-    this.#response.end = this.#end;
-    this.#response.removeListener('close', this.#closed);
-  }
-
-  #over(reason: Error): void {
-    // What waits for the fence, or works under it, learns of it from the term.
-    this.#term.end(reason);
-    this.#settle?.(reason);
-  }
-}
-
-/** The handler answered with an error: what it wrote is not to be kept. */
-class RolledBack extends Error {}
-class Disconnected extends Error {}
-class HoldTimedOut extends Error {}
