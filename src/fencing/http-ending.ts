@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { PresentedTerm } from './guard.js';
+import type { PresentedTerm } from './presenter.js';
 
 /** The handler answered with an error: what it wrote is not to be kept. */
 export class RolledBack extends Error {}

@@ -35,12 +35,15 @@ export interface Presented {
  * Reads the headers.
  *
  * @throws {InvalidTokenError} the token is there and isn't one, or is there twice
- * @throws {InvalidResourceError} the resource's name can't be one
+ * @throws {InvalidResourceError} the resource's name can't be one, isn't percent-encoded, or is there twice
  */
 export function readFencing(header: (name: string) => HeaderValue): Presented {
-  const token = text(header(TOKEN_HEADER));
-  const resource = text(header(RESOURCE_HEADER));
-  const holder = text(header(HOLDER_HEADER));
+  const token = text(header(TOKEN_HEADER), (value) => new InvalidTokenError(value));
+  const resource = text(
+    header(RESOURCE_HEADER),
+    (value) => new InvalidResourceError(`${RESOURCE_HEADER} must be one text, not ${value}`),
+  );
+  const holder = text(header(HOLDER_HEADER), () => undefined);
   return {
     token: token === undefined ? undefined : parseToken(token),
     resource: resource === undefined ? undefined : checkResource(decode(resource)),
@@ -48,15 +51,29 @@ export function readFencing(header: (name: string) => HeaderValue): Presented {
   };
 }
 
-function text(value: HeaderValue): string | undefined {
+/** The header's one text. What is no text, or several, is `refused`; where that makes no error, it counts as absent. */
+function text(value: unknown, refused: (shown: string) => Error | undefined): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
-  if (value.length === 1) return value[0];
-  throw new InvalidTokenError(value.join(', '));
+  if (Array.isArray(value) && value.length === 1 && !Array.isArray(value[0])) return text(value[0], refused);
+  // Brokers give what senders put in: numbers, which may have been rounded, booleans, tables.
+  const error = refused(shown(value));
+  if (error !== undefined) throw error;
+  return undefined;
 }
 
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return `${value.length} of them`;
+  return typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`;
+}
+
+/** What `encodeURIComponent` leaves. */
+const ENCODED = /^[\w!~*'().%-]*$/;
+
 function decode(value: string): string {
+  // Two headers may have been joined by a comma on their way, and raw bytes be read as another encoding: names that somebody else has.
+  if (!ENCODED.test(value)) throw new InvalidResourceError(`${RESOURCE_HEADER} must be percent-encoded`);
   if (!value.includes('%')) return value;
   try {
     return decodeURIComponent(value);

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { InvalidTokenError } from '../errors.js';
 import { FenceTimeoutError, InvalidResourceError } from './errors.js';
-import { type FencedTerm, type FencingObserver, type Guard, PresentedTerm, tell } from './guard.js';
+import { type FencedTerm, type FencingObserver, type Guard, tell } from './guard.js';
 import { Disconnected, HoldTimedOut, KeptEnd, mute, RolledBack } from './http-ending.js';
 import { type Presented, RESOURCE_HEADER, readFencing, TOKEN_HEADER } from './http-headers.js';
 import { type Problem, problemOf, sendProblem } from './http-problem.js';
+import { checkTimes, PresentedTerm } from './presenter.js';
 
 export { type FencedFetchOptions, fencedFetch } from './http-client.js';
 export { fencingHeaders, HOLDER_HEADER, RESOURCE_HEADER, TOKEN_HEADER } from './http-headers.js';
@@ -57,12 +58,20 @@ export interface FencingMiddleware<Context> {
  */
 export function fencing<Context>(options: FencingOptions<Context>): FencingMiddleware<Context> {
   const { guard, observer, timeoutMs = 10_000, waitMs } = options;
+  checkTimes('fencing', 1, { timeoutMs, waitMs });
   // A property costs the request less than an entry in a weak map does.
   const property = Symbol('fencing');
   type Marked = IncomingMessage & { [property]?: FencedRequest<Context> };
 
   const middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void => {
-    const admitted = admit(request, options);
+    let admitted: Admitted | Problem;
+    try {
+      admitted = admit(request, options);
+    } catch (error) {
+      // express would see to that by itself; a server that calls this by itself would end.
+      next(error);
+      return;
+    }
     if ('status' in admitted) {
       if (admitted.status === 428) tell(() => observer?.check?.(admitted.resource ?? 'other', 'missing'));
       sendProblem(response, admitted);
@@ -84,6 +93,8 @@ export function fencing<Context>(options: FencingOptions<Context>): FencingMiddl
       await guard.hold(term, resource, (context) => {
         // A guard that tries again after a conflict calls this again, but a request can be handled only once: its body has been read.
         if (entered) throw new Conflicted('another write came between: nothing was written, send the request again');
+        // While the request waited for the fence.
+        if (ending.disconnected) throw new Disconnected();
         entered = true;
         (request as Marked)[property] = new Fenced(term, resource, context);
         const asked = ending.asked(timeoutMs);
@@ -114,9 +125,10 @@ interface Admitted extends Presented {
 }
 
 function admit<Context>(request: IncomingMessage, options: FencingOptions<Context>): Admitted | Problem {
-  const own = options.resource?.(request);
+  let own: string | undefined;
   try {
-    const { token, resource = own, holder } = readFencing((name) => request.headers[name]);
+    own = options.resource?.(request);
+    const { token, resource = own, holder } = readFencing((name) => request.headersDistinct[name]);
     if (own !== undefined && resource !== own) {
       return {
         status: 400,
@@ -134,6 +146,8 @@ function admit<Context>(request: IncomingMessage, options: FencingOptions<Contex
     if (error instanceof InvalidTokenError || error instanceof InvalidResourceError) {
       return { status: 400, kind: 'malformed', detail: error.message, resource: own };
     }
+    // Of `decodeURIComponent` in the route's own function, most likely, on a path like `/%E0%A4%A`.
+    if (error instanceof URIError) return { status: 400, kind: 'malformed', detail: error.message };
     throw error;
   }
 }

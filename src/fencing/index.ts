@@ -8,5 +8,5 @@ export {
   type FencingObserver,
   type Guard,
   MAX_RESOURCE_BYTES,
-  presenter,
 } from './guard.js';
+export { presenter } from './presenter.js';

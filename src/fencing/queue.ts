@@ -1,7 +1,8 @@
 import { StaleTokenError } from '../errors.js';
 import { InvalidResourceError, MissingTokenError } from './errors.js';
-import { type FencedTerm, type FencingObserver, type Guard, presenter, tell } from './guard.js';
+import { type FencedTerm, type FencingObserver, type Guard, tell } from './guard.js';
 import { type HeaderValue, type Presented, readFencing } from './http-headers.js';
+import { checkTimes, presenter } from './presenter.js';
 
 export { fencingHeaders, type HeaderValue } from './http-headers.js';
 
@@ -46,6 +47,7 @@ export type QueueGate<Context, Message> = <T>(
  */
 export function queueGate<Context, Message>(options: QueueGateOptions<Context, Message>): QueueGate<Context, Message> {
   const { guard, header, timeoutMs = 30_000, waitMs, observer } = options;
+  checkTimes('queueGate', 1, { timeoutMs, waitMs });
   return async (message, handler) => {
     const own = options.resource?.(message);
     const { token, resource, holder } = identify((name) => header(message, name), own);

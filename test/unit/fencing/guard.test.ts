@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NotLeadingError } from '../../../src/errors.js';
+import { InvalidOptionError, NotLeadingError } from '../../../src/errors.js';
 import { folderOf } from '../../../src/fencing/file-layout.js';
 import { refusal, waitMs, whenOver } from '../../../src/fencing/guard.js';
 import { fencingHeaders } from '../../../src/fencing/http.js';
@@ -43,6 +43,16 @@ describe('a presenter', () => {
     expect(() => presenter(0n)).toThrow(/not a fencing token/);
     expect(() => presenter(1n, { signal: AbortSignal.abort(new Error('gone')) }).assert()).toThrow('gone');
     expect(refusal(term)).toBe('stale');
+  });
+
+  test.each([
+    { timeoutMs: Number.POSITIVE_INFINITY },
+    { timeoutMs: 2 ** 31 },
+    { timeoutMs: -1 },
+    { waitMs: Number.NaN },
+  ])('is refused %j: a timer would take it for 1 ms', (times) => {
+    expect(() => presenter(1n, times)).toThrow(InvalidOptionError);
+    expect(() => presenter(1n, { timeoutMs: 2 ** 31 - 1 })).not.toThrow();
   });
 });
 

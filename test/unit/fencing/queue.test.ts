@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StaleTokenError } from '../../../src/errors.js';
+import { InvalidOptionError, InvalidTokenError, StaleTokenError } from '../../../src/errors.js';
 import {
   type Accepted,
   checkResource,
@@ -69,6 +69,32 @@ describe('the gate of a queue consumer', () => {
       InvalidResourceError,
     );
     expect(seen).toEqual(['other missing', 'other missing', 'r missing']);
+  });
+
+  test.each([5, 5n, true, {}, Object.create(null), [5], [['5']], ['5', '5'], []])(
+    'a token that is %o and no text is not a token',
+    async (value) => {
+      const message = { 'fencing-token': value, 'fencing-resource': 'r' } as unknown as Message;
+      await expect(newGate()(message, () => 'x')).rejects.toBeInstanceOf(InvalidTokenError);
+      const named = { 'fencing-token': '5', 'fencing-resource': value } as unknown as Message;
+      await expect(newGate()(named, () => 'x')).rejects.toBeInstanceOf(InvalidResourceError);
+      const held = { 'fencing-token': '5', 'fencing-resource': 'r', 'fencing-holder': value } as unknown as Message;
+      expect(await newGate()(held, () => 'x')).toMatchObject({ outcome: 'handled' });
+    },
+  );
+
+  test('a list of one is what it has in it, be it text or bytes', async () => {
+    const message = { 'fencing-token': ['5'], 'fencing-resource': [Buffer.from('r')] } as unknown as Message;
+    expect(await newGate()(message, (_, term) => term.token)).toEqual({ outcome: 'handled', value: 5n });
+  });
+
+  test.each([
+    { timeoutMs: Number.POSITIVE_INFINITY },
+    { timeoutMs: 2 ** 31 },
+    { timeoutMs: 0 },
+    { waitMs: Number.NaN },
+  ])('a gate is not made with %j: a timer would take it for 1 ms', (times) => {
+    expect(() => queueGate({ guard: new MemoryGuard(), header: () => '1', ...times })).toThrow(InvalidOptionError);
   });
 
   test('knows its own resource, and takes no other’s messages', async () => {
