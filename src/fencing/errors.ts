@@ -78,7 +78,22 @@ export class FencingNotInstalledError extends TenureError {
   readonly retriable = false;
 }
 
-/** The transaction did not commit: a statement in it failed and its error was swallowed, or `work` ended it by itself. */
+/** `work` ended its transaction by itself. What came before a COMMIT of its own is committed; what came after was outside of the fence. */
+export class TransactionEndedError extends TenureError {
+  readonly code = 'TRANSACTION_ENDED';
+  readonly retriable = false;
+  readonly resource: string;
+
+  constructor(resource: string, options?: ErrorOptions) {
+    super(
+      `the work on ${JSON.stringify(resource)} ended its transaction by itself, so it may be committed in part: leave BEGIN, COMMIT and ROLLBACK to the guard`,
+      options,
+    );
+    this.resource = resource;
+  }
+}
+
+/** The transaction did not commit: a statement in it failed and its error was swallowed. */
 export class TransactionAbortedError extends TenureError {
   readonly code = 'TRANSACTION_ABORTED';
   readonly retriable = false;

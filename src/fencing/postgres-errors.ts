@@ -4,6 +4,7 @@ import { CommitUnknownError, FenceTimeoutError, FencingNotInstalledError } from 
 import { STALE_TOKEN } from './postgres-schema.js';
 
 export const LOCK_NOT_AVAILABLE = '55P03';
+export const IN_FAILED_TRANSACTION = '25P02';
 /** Serialization failure, deadlock. */
 export const RETRIED: ReadonlySet<string> = new Set(['40001', '40P01']);
 /** Idle in transaction for too long, transaction too long. */

@@ -12,6 +12,8 @@ export const MISSING_TOKEN = 'TN428';
 export const MALFORMED = 'TN400';
 /** The fence is lower than its caller has seen it. Never leaves the guard. */
 export const WENT_BACK = 'TN410';
+/** This transaction holds no such fence. Never leaves the guard. */
+export const NOT_HELD = 'TN412';
 
 /** One part of the schema: what `migrate()` installs, and how it knows that it is there. */
 export interface SchemaPart {
@@ -51,7 +53,7 @@ export function fenceSchema(schema = 'tenure'): string {
   return script(FENCE, schema);
 }
 
-export const FENCE: SchemaPart = { name: 'fence', version: 1, sql: fenceSql };
+export const FENCE: SchemaPart = { name: 'fence', version: 2, sql: fenceSql };
 
 /** The whole script of a part: one transaction's worth of statements. */
 export function script(part: SchemaPart, schema: string): string {
@@ -84,8 +86,8 @@ export async function install(client: SqlClient, part: SchemaPart, schema: strin
 /** Any number; with the resource's name it makes the number of an advisory lock. */
 const GATE = '7310868735422';
 
-/** tenure.held is `<token> <holder>`, with `limited ` before it where the transaction's limits are ours. */
-const HOLDER_IN_HELD = "nullif(regexp_replace(held, '^(limited )?[0-9]+ ?', ''), '')";
+/** tenure.held is `{"<resource>": ["<token>", "<holder>"]}`: the fences of this transaction, and of no other. */
+const HELD = "coalesce(nullif(current_setting('tenure.held', true), ''), '{}')::jsonb";
 
 function fenceSql(s: string): string {
   return `
@@ -96,26 +98,40 @@ CREATE TABLE IF NOT EXISTS ${s}.fence (
   accepted_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- Bounds how long this transaction may hold what it holds, whatever becomes of its client. Shorter limits that are
--- set already stay. Safe to call again: the limit counts from now. Which limits are ours stands in tenure.limited, or at the head of tenure.held.
+-- Bounds how long this transaction may hold what it holds, whatever becomes of its client. Safe to call again: the limit counts from
+-- now. Shorter limits of the user's own stay; what they were before ours stands in tenure.limits, as milliseconds.
 CREATE OR REPLACE FUNCTION ${s}.limit_transaction(limit_ms integer) RETURNS void LANGUAGE plpgsql AS $tenure$
 DECLARE
-  ours    text := coalesce(current_setting('tenure.limited', true), '')
-                  || CASE WHEN current_setting('tenure.held', true) LIKE 'limited %' THEN ' idle_in_transaction_session_timeout transaction_timeout' ELSE '' END;
   -- Before PostgreSQL 17 nothing bounds the whole transaction: bound each statement, and each pause between two.
-  whole   text := CASE WHEN current_setting('server_version_num')::integer >= 170000 THEN 'transaction_timeout' ELSE 'statement_timeout' END;
-  present numeric;
-  setting text;
+  names   text[] := ARRAY['idle_in_transaction_session_timeout',
+    CASE WHEN current_setting('server_version_num')::integer >= 170000 THEN 'transaction_timeout' ELSE 'statement_timeout' END];
+  users   text[] := string_to_array(nullif(current_setting('tenure.limits', true), ''), ' ');
+  present text[] := '{}';
+  own     numeric;
+  wanted  numeric;
 BEGIN
-  FOREACH setting IN ARRAY ARRAY['idle_in_transaction_session_timeout', whole] LOOP
-    present := extract(epoch FROM current_setting(setting)::interval) * 1000;
-    IF present = 0 OR present > limit_ms OR strpos(ours, setting) > 0 THEN
-      -- A running timer isn't wound up again by a new value alone: stop it first.
-      PERFORM set_config(setting, '0', true), set_config(setting, limit_ms::text, true);
-      ours := ours || ' ' || setting;
-    END IF;
+  FOR i IN 1..2 LOOP
+    present[i] := round(extract(epoch FROM current_setting(names[i])::interval) * 1000)::bigint::text;
   END LOOP;
-  PERFORM set_config('tenure.limited', ours, true);
+  IF users IS NULL THEN
+    users := present;
+    PERFORM set_config('tenure.limits', array_to_string(users, ' '), true);
+  END IF;
+  FOR i IN 1..2 LOOP
+    own := users[i]::numeric;
+    -- A timer of the user's own that runs already, and ends sooner, isn't wound up.
+    CONTINUE WHEN own > 0 AND own <= limit_ms AND present[i] = users[i];
+    wanted := limit_ms;
+    IF own > 0 THEN
+      IF names[i] = 'transaction_timeout' THEN
+        -- It counts from now when it is set, and the user's counted from the beginning.
+        own := greatest(1, round(own - extract(epoch FROM clock_timestamp() - now()) * 1000));
+      END IF;
+      wanted := least(own, limit_ms);
+    END IF;
+    -- A running timer isn't wound up again by a new value alone: stop it first.
+    PERFORM set_config(names[i], '0', true), set_config(names[i], wanted::text, true);
+  END LOOP;
 END
 $tenure$;
 
@@ -184,18 +200,20 @@ BEGIN
     waited := extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000;
     PERFORM ${s}.limit_transaction(greatest(1, least(hold_ms, remaining_ms - waited)));
   END IF;
-  PERFORM set_config('tenure.held', concat_ws(' ', presented, presenter), true);
+  PERFORM set_config('tenure.held', (${HELD} || jsonb_build_object(name, jsonb_build_array(presented::text, presenter)))::text, true);
 END
 $tenure$;
 
 -- What ${s}.fence() does, for a caller that has seen this token accepted for this resource before: where that is still so, and nobody waits,
 -- two statements are enough. In every other case it leaves the work to ${s}.fence(). A procedure: CALL has no row to send back.
--- held is 'limited <token> <holder>': what the transaction is to be known by, ready to be set.
+-- held is 'limited <token> <holder>'.
 CREATE OR REPLACE PROCEDURE ${s}.fence_again(resource text, token text, held text, remaining_ms text, hold_ms text)
 LANGUAGE plpgsql AS $tenure$
 #variable_conflict use_column
 DECLARE
   name    ALIAS FOR $1;
+  -- Behind 'limited ', the token and a space.
+  who     text := nullif(substr(held, 10 + length($2)), '');
   done    text;
   highest bigint;
 BEGIN
@@ -210,10 +228,12 @@ BEGIN
     IF highest = $2::bigint THEN
       IF current_setting('idle_in_transaction_session_timeout') = '0' AND current_setting('transaction_timeout', true) = '0' THEN
         done := set_config('idle_in_transaction_session_timeout', hold_ms, true) || set_config('transaction_timeout', hold_ms, true)
-          || set_config('tenure.held', held, true);
+          || set_config('tenure.limits', '0 0', true);
       ELSE
-        PERFORM ${s}.limit_transaction(hold_ms::integer), set_config('tenure.held', substr(held, 9), true);
+        PERFORM ${s}.limit_transaction(hold_ms::integer);
       END IF;
+      -- The first of a transaction: it holds no other fence yet.
+      done := set_config('tenure.held', jsonb_build_object(name, jsonb_build_array($2, who))::text, true);
       RETURN;
     END IF;
     IF highest IS NULL OR highest < $2::bigint THEN
@@ -221,22 +241,32 @@ BEGIN
       RAISE EXCEPTION 'the fence of % went back', quote_literal(name) USING ERRCODE = '${WENT_BACK}';
     END IF;
   END IF;
-  PERFORM ${s}.fence(name, $2::bigint, ${HOLDER_IN_HELD}, remaining_ms::integer, hold_ms::integer);
+  PERFORM ${s}.fence(name, $2::bigint, who, remaining_ms::integer, hold_ms::integer);
+END
+$tenure$;
+
+-- Raises ${NOT_HELD} unless this very transaction holds the fence with this token. Sent together with COMMIT: a transaction that was
+-- ended and followed by another by hand holds nothing.
+CREATE OR REPLACE PROCEDURE ${s}.still_held(resource text, token text) LANGUAGE plpgsql AS $tenure$
+BEGIN
+  IF (${HELD} -> $1 ->> 0) IS DISTINCT FROM $2 THEN
+    RAISE EXCEPTION 'this transaction does not hold %', quote_literal($1) USING ERRCODE = '${NOT_HELD}';
+  END IF;
 END
 $tenure$;
 
 -- For a trigger on a protected table: CREATE TRIGGER … BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON t
 --   FOR EACH STATEMENT EXECUTE FUNCTION ${s}.require_fence('resource');
--- The token is SET LOCAL tenure.token = '…' (and tenure.holder), or what ${s}.fence() was given in this transaction.
+-- The token is SET LOCAL tenure.token = '…' (and tenure.holder), or what ${s}.fence() was given for this resource in this transaction.
 CREATE OR REPLACE FUNCTION ${s}.require_fence() RETURNS trigger LANGUAGE plpgsql AS $tenure$
 DECLARE
-  held      text := current_setting('tenure.held', true);
-  presented text := coalesce(nullif(current_setting('tenure.token', true), ''), substring(held FROM '[0-9]+'));
-  presenter text := coalesce(nullif(current_setting('tenure.holder', true), ''), ${HOLDER_IN_HELD});
+  held      jsonb := ${HELD} -> TG_ARGV[0];
+  presented text := coalesce(nullif(current_setting('tenure.token', true), ''), held ->> 0);
+  presenter text := coalesce(nullif(current_setting('tenure.holder', true), ''), held ->> 1);
 BEGIN
   IF presented IS NULL THEN
     RAISE EXCEPTION 'writes to % need a fencing token for %', TG_TABLE_NAME, quote_literal(TG_ARGV[0])
-      USING ERRCODE = '${MISSING_TOKEN}', HINT = 'SET LOCAL tenure.token, or call ${s}.fence() first in the transaction.';
+      USING ERRCODE = '${MISSING_TOKEN}', HINT = 'SET LOCAL tenure.token, or call ${s}.fence() for this resource first in the transaction.';
   END IF;
   IF presented !~ '^[1-9][0-9]{0,18}$' OR presented::numeric > 9223372036854775807 THEN
     RAISE EXCEPTION 'not a fencing token: %', quote_literal(left(presented, 40)) USING ERRCODE = '${MALFORMED}';

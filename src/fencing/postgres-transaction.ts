@@ -1,7 +1,8 @@
-import { CommitUnknownError, FenceReleasedError, TransactionAbortedError } from './errors.js';
+import { CommitUnknownError, FenceReleasedError, TransactionAbortedError, TransactionEndedError } from './errors.js';
 import { type FencedTerm, holdMs } from './guard.js';
 import type { Lent, PgClient } from './postgres-connection.js';
-import { codeOf } from './postgres-errors.js';
+import { codeOf, IN_FAILED_TRANSACTION } from './postgres-errors.js';
+import { literal, NOT_HELD } from './postgres-schema.js';
 
 /**
  * The transaction, while it lasts. `query` is the client's own; when `work` has settled it throws
@@ -23,24 +24,26 @@ export class OpenTransaction implements Transaction<PgClient> {
   readonly query: PgClient['query'];
   readonly resource: string;
   readonly term: FencedTerm;
-  readonly #schema: string;
+  readonly schema: string;
   #open = true;
 
   constructor(client: PgClient, term: FencedTerm, resource: string, schema: string) {
     this.term = term;
     this.resource = resource;
-    this.#schema = schema;
+    this.schema = schema;
     this.query = (...args: Parameters<PgClient['query']>) => {
       if (!this.#open) {
         throw new FenceReleasedError(`the transaction on ${JSON.stringify(resource)} has ended: is an await missing?`);
       }
+      // `work` has committed or rolled back by itself: this statement would be a transaction of its own, outside of the fence.
+      if (client.getTransactionStatus?.() === 'I') throw new TransactionEndedError(resource);
       return client.query(...args);
     };
   }
 
   async extend(): Promise<void> {
     this.term.assert();
-    await this.query(`SELECT ${this.#schema}.limit_transaction(${holdMs(this.term)})`);
+    await this.query(`SELECT ${this.schema}.limit_transaction(${holdMs(this.term)})`);
   }
 
   close(): void {
@@ -48,25 +51,26 @@ export class OpenTransaction implements Transaction<PgClient> {
   }
 }
 
-export async function commit(lent: Lent, resource: string): Promise<void> {
+/**
+ * In one round trip, so that nothing comes between: looks whether this is still the transaction that accepted the token, and commits. When
+ * it isn't, the server skips the COMMIT.
+ */
+export async function commit(lent: Lent, tx: OpenTransaction): Promise<void> {
+  const { resource, term, schema } = tx;
   if (lent.broken !== undefined) throw lent.broken;
-  if (lent.client.getTransactionStatus?.() === 'I') {
-    throw new TransactionAbortedError(
-      `the work on ${JSON.stringify(resource)} ended its transaction by itself: leave BEGIN, COMMIT and ROLLBACK to the guard`,
-    );
-  }
-  let command: string | undefined;
   try {
-    ({ command } = await lent.client.query('COMMIT'));
+    await lent.client.query(`CALL ${schema}.still_held(${literal(resource)},'${term.token}');COMMIT`);
   } catch (error) {
+    const code = codeOf(error);
+    if (code === NOT_HELD) throw new TransactionEndedError(resource, { cause: error });
+    if (code === IN_FAILED_TRANSACTION) {
+      throw new TransactionAbortedError(
+        `a statement of the transaction on ${JSON.stringify(resource)} failed and its error was swallowed: the server rolled back`,
+      );
+    }
     // An answer from the server says that it was refused; no answer, or a server going down, says nothing.
-    if (/^(?!57P)[0-9A-Z]{5}$/.test(codeOf(error)) && !codeOf(error).startsWith('08')) throw error;
+    if (/^(?!57P)[0-9A-Z]{5}$/.test(code) && !code.startsWith('08')) throw error;
     throw new CommitUnknownError(resource, { cause: error });
-  }
-  if (command === 'ROLLBACK') {
-    throw new TransactionAbortedError(
-      `a statement of the transaction on ${JSON.stringify(resource)} failed and its error was swallowed: the server rolled back`,
-    );
   }
 }
 

@@ -90,6 +90,7 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
    * @throws {FenceTimeoutError} the transaction outlived the lease. Nothing was written.
    * @throws {CommitUnknownError} the connection broke during the commit.
    * @throws {TransactionAbortedError} a statement's error was swallowed, so the server rolled back.
+   * @throws {TransactionEndedError} `work` sent a COMMIT or ROLLBACK of its own.
    * @throws {FencingNotInstalledError} `migrate()` has not been run.
    */
   async transaction<T>(
@@ -166,7 +167,7 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
       // Before the COMMIT goes out: what `work` left running would otherwise send its next statement behind it, outside of the fence.
       tx.close();
       term.assert();
-      await commit(lent, resource);
+      await commit(lent, tx);
       this.#remember(resource, term.token);
       return result;
     } catch (error) {

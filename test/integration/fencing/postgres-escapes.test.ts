@@ -52,3 +52,97 @@ describe('a statement that follows the end of the work', () => {
     });
   }
 });
+
+describe('work that ends its transaction by itself', () => {
+  for (const [statements, kept] of [
+    ['COMMIT; BEGIN', ['before']],
+    ['COMMIT AND CHAIN', ['before']],
+    ['ROLLBACK; BEGIN', []],
+    ['ROLLBACK AND CHAIN', []],
+  ] as const) {
+    test(`writes nothing behind the fence with ${statements}, and is told`, async () => {
+      const guard = postgresGuard({ pool });
+      const work = guard.transaction(fakeTerm(1n), resource, async (tx) => {
+        await insert(tx, 'before');
+        await tx.query(statements);
+        await guard.check(fakeTerm(2n), resource);
+        await insert(tx, 'after a newer term');
+      });
+      await expect(work).rejects.toMatchObject({ code: 'TRANSACTION_ENDED', resource });
+      expect(await notes()).toEqual(kept);
+    });
+  }
+
+  test('gets no other statement through', async () => {
+    const work = postgresGuard({ pool }).transaction(fakeTerm(1n), resource, async (tx) => {
+      await tx.query('COMMIT');
+      await insert(tx, 'a transaction of its own');
+    });
+    await expect(work).rejects.toMatchObject({ code: 'TRANSACTION_ENDED' });
+    expect(await notes()).toEqual([]);
+  });
+
+  test('may roll back to a savepoint of its own', async () => {
+    await postgresGuard({ pool }).transaction(fakeTerm(1n), resource, async (tx) => {
+      await tx.query('SAVEPOINT a');
+      await insert(tx, 'undone');
+      await tx.query('ROLLBACK TO SAVEPOINT a');
+      await insert(tx, 'done');
+    });
+    expect(await notes()).toEqual(['done']);
+  });
+});
+
+describe('the limits of a transaction', () => {
+  test('are extended also after a trigger has asked for the fence again', async () => {
+    await pool.query(`CREATE TABLE fenced (id int); CREATE TRIGGER fenced BEFORE INSERT ON fenced
+      FOR EACH STATEMENT EXECUTE FUNCTION tenure.require_fence('${resource}')`);
+    const guard = postgresGuard({ pool });
+    await guard.check(fakeTerm(1n), resource);
+    // Renewed all the time: there are always 300 ms left.
+    await guard.transaction({ ...fakeTerm(1n), remainingMs: () => 300 }, resource, async (tx) => {
+      await tx.query('INSERT INTO fenced VALUES (1)');
+      for (let i = 0; i < 4; i += 1) {
+        await sleep(150);
+        await tx.extend();
+      }
+    });
+  });
+
+  test('never exceed the user’s own, which were set before', async () => {
+    const own = newPool({ max: 1, options: '-c transaction_timeout=9s -c idle_in_transaction_session_timeout=4s' });
+    let left = 1_000;
+    const term = { ...fakeTerm(1n), remainingMs: () => left };
+    const guard = postgresGuard({ pool: own });
+    const read = async (tx: Transaction<pg.PoolClient>) => {
+      const text = `SELECT extract(epoch FROM current_setting('transaction_timeout')::interval)::float8 AS whole,
+        extract(epoch FROM current_setting('idle_in_transaction_session_timeout')::interval)::float8 AS idle`;
+      return (await tx.query(text)).rows[0];
+    };
+    for (const time of ['first', 'again']) {
+      left = 1_000;
+      await guard.transaction(term, resource, async (tx) => {
+        expect((await read(tx)).idle, time).toBeLessThanOrEqual(1);
+        left = 60_000;
+        await tx.extend();
+        const { whole, idle } = await read(tx);
+        expect(idle, time).toBe(4);
+        expect(whole, time).toBeGreaterThan(7);
+        expect(whole, time).toBeLessThanOrEqual(9);
+      });
+    }
+    await own.end();
+  });
+});
+
+test('a trigger takes no token that is held for another resource', async () => {
+  await pool.query(`CREATE TABLE other (id int); CREATE TRIGGER fenced BEFORE INSERT ON other
+    FOR EACH STATEMENT EXECUTE FUNCTION tenure.require_fence('${resource}-other')`);
+  const guard = postgresGuard({ pool });
+  const write = (sql: string) => guard.transaction(fakeTerm(1n), resource, (tx) => tx.query(sql));
+  await guard.check(fakeTerm(1n), resource);
+  await expect(write('INSERT INTO other VALUES (1)')).rejects.toMatchObject({ code: 'TN428' });
+  expect(await guard.highest(`${resource}-other`)).toBeNull();
+  await write(`SELECT tenure.fence('${resource}-other', 7); INSERT INTO other VALUES (1)`);
+  expect(await guard.highest(`${resource}-other`)).toMatchObject({ token: 7n });
+});

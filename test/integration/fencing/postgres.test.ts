@@ -9,6 +9,7 @@ import {
   FenceTimeoutError,
   FencingNotInstalledError,
   TransactionAbortedError,
+  TransactionEndedError,
 } from '../../../src/fencing/index.js';
 import { fenceSchema, postgresGuard, type Transaction } from '../../../src/fencing/postgres.js';
 import { fakeTerm } from '../../conformance/terms.js';
@@ -106,7 +107,7 @@ describe('the commit', () => {
     const work = postgresGuard({ pool }).transaction(fakeTerm(1n), resource, async (tx) => {
       await tx.query('COMMIT');
     });
-    await expect(work).rejects.toBeInstanceOf(TransactionAbortedError);
+    await expect(work).rejects.toBeInstanceOf(TransactionEndedError);
   });
 
   test('that lost its answer is unknown, and says so', async () => {
@@ -314,11 +315,14 @@ describe('other languages and other setups', () => {
     await expect(script(`SELECT tenure.fence('${resource}', NULL)`)).rejects.toMatchObject({ code: 'TN428' });
     expect((await client.query('SELECT id FROM guarded ORDER BY id')).rows).toEqual([{ id: 1 }, { id: 2 }]);
     client.release();
-    // A transaction that is guarded for something else meets the trigger's refusal as the guard's own error.
+    // A token that is held for something else is none; one that is presented too meets the refusal as the guard's own error.
     const guard = postgresGuard({ pool });
-    const error = await guard
-      .transaction(fakeTerm(3n), `${resource}-other`, (tx) => tx.query('INSERT INTO guarded VALUES (4)'))
-      .catch((e: unknown) => e);
+    const write = (before: string) =>
+      guard.transaction(fakeTerm(3n), `${resource}-other`, (tx) =>
+        tx.query(`${before}; INSERT INTO guarded VALUES (4)`),
+      );
+    await expect(write('SELECT 1')).rejects.toMatchObject({ code: 'TN428' });
+    const error = await write("SET LOCAL tenure.token = '3'").catch((e: unknown) => e);
     expect(error).toBeInstanceOf(StaleTokenError);
     expect(error).toMatchObject({ resource, token: 3n, highest: 8n });
     await guard.transaction(fakeTerm(9n), resource, (tx) => tx.query('INSERT INTO guarded VALUES (5)'));
