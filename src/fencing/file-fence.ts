@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { StaleTokenError } from '../errors.js';
 import type { Token } from '../token.js';
 import {
+  clearTrash,
   discard,
+  exists,
   folderOf,
   isAbsent,
+  isFull,
   list,
   makeFolder,
   nameOf,
@@ -61,9 +64,11 @@ export class FileFence {
     const folder = join(this.#folder, 'staging', nameOf(token));
     const path = join(folder, randomUUID());
     for (let attempt = 0; ; attempt += 1) {
-      await makeFolder(folder);
       try {
-        await writeDurably(path, data, mode);
+        await this.#withRoom(token, async () => {
+          await makeFolder(folder);
+          await writeDurably(path, data, mode);
+        });
         return path;
       } catch (error) {
         // A newer term moved the folder away between the two. The look at the fence says so better than this error.
@@ -75,19 +80,16 @@ export class FileFence {
   /** Adds the token to the accepted ones. Step (b). */
   async accept(term: FencedTerm): Promise<void> {
     const token = term.token;
-    if (token === this.#durable) return;
-    await this.refuseLower(token);
     const folder = join(this.#folder, 'fence');
     const path = join(folder, nameOf(token));
-    await makeFolder(folder);
-    if ((await readText(path)) === undefined) {
-      await makeFolder(join(this.#folder, 'trash'));
-      await replaceDurably(
-        path,
-        JSON.stringify({ resource: this.resource, holder: term.leaderId ?? null }),
-        join(this.#folder, 'trash'),
-      );
-    }
+    // A look, too: somebody may have deleted the whole state under this process, and then every older term would be accepted.
+    if (token === this.#durable && (await exists(path))) return;
+    await this.refuseLower(token);
+    const record = JSON.stringify({ resource: this.resource, holder: term.leaderId ?? null });
+    await this.#withRoom(token, async () => {
+      await makeFolder(folder);
+      if ((await readText(path)) === undefined) await this.#replace(path, record);
+    });
     // Another process may have made the file a moment ago and not have come as far as this.
     for (const each of [folder, this.#folder, join(this.#folder, '..'), join(this.#folder, '../..')])
       await syncFolder(each);
@@ -95,13 +97,14 @@ export class FileFence {
     for (const lower of await tokensIn(folder)) if (lower < token) await discard(join(folder, nameOf(lower)));
   }
 
-  /** Takes every lower term the files that it has staged. Step (c). */
+  /** Takes every lower term the files that it has staged. Step (c). And clears away what killed processes have left. */
   async revokeLower(token: Token): Promise<void> {
     const folder = join(this.#folder, 'staging');
     for (const lower of await tokensIn(folder)) {
       if (lower >= token) break;
       await this.#toTrash(join(folder, nameOf(lower)));
     }
+    await clearTrash(join(this.#folder, 'trash'));
   }
 
   /**
@@ -131,11 +134,13 @@ export class FileFence {
   async takeHold(term: FencedTerm, path?: string): Promise<string> {
     const folder = join(this.#folder, 'holds', nameOf(term.token));
     path ??= join(folder, randomUUID());
-    await makeFolder(folder);
-    await makeFolder(join(this.#folder, 'trash'));
-    const record: HoldRecord = { boot: bootId(), until: now() + holdMs(term) };
-    await replaceDurably(path, JSON.stringify(record), join(this.#folder, 'trash'));
-    return path;
+    const hold = path;
+    await this.#withRoom(term.token, async () => {
+      await makeFolder(folder);
+      const record: HoldRecord = { boot: bootId(), until: now() + holdMs(term) };
+      await this.#replace(hold, JSON.stringify(record));
+    });
+    return hold;
   }
 
   /** Whether a hold still counts. What can't be read as one doesn't. */
@@ -165,6 +170,26 @@ export class FileFence {
       await rmdir(folder).catch(() => undefined);
     }
     return false;
+  }
+
+  /**
+   * Tries again, once, where a disk is full: what older terms have staged may be what fills it. Those have been refused, or are when we come to
+   * accept; and one that is not yet loses no more than the publishing that it is in.
+   */
+  async #withRoom(token: Token, step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      await this.revokeLower(token);
+      await step();
+    }
+  }
+
+  async #replace(path: string, data: string): Promise<void> {
+    const trash = join(this.#folder, 'trash');
+    await makeFolder(trash);
+    await replaceDurably(path, data, trash);
   }
 
   async #toTrash(path: string): Promise<void> {

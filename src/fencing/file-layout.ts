@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_TOKEN, type Token } from '../token.js';
 
@@ -45,22 +45,57 @@ export async function list(folder: string): Promise<string[]> {
   }
 }
 
-/** Writes a new file to the disk, not only to the cache. */
+/** Writes a new file to the disk, not only to the cache. Where that fails it leaves nothing: on a full disk every part would stay. */
 export async function writeDurably(path: string, data: string | Uint8Array, mode = 0o666): Promise<void> {
   const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, mode);
   try {
-    await file.writeFile(data);
-    await file.sync();
-  } finally {
-    await file.close();
+    try {
+      await file.writeFile(data);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    await discard(path);
+    throw error;
   }
 }
 
+/** What the names of files begin with that are about to get another one. */
+const DRAFT = 'draft-';
+
+/** How old a draft is when its writer can be taken for dead. If it wasn't, it writes another. */
+const DRAFT_MS = 60_000;
+
 /** Writes a file under its name at once and whole: never a part of it is to be seen. */
-export async function replaceDurably(path: string, data: string, scratch: string): Promise<void> {
-  const draft = join(scratch, `draft-${randomUUID()}`);
-  await writeDurably(draft, data);
-  await rename(draft, path);
+export async function replaceDurably(path: string, data: string, trash: string): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    const draft = join(trash, `${DRAFT}${randomUUID()}`);
+    await writeDurably(draft, data);
+    try {
+      await rename(draft, path);
+      return;
+    } catch (error) {
+      await discard(draft);
+      // Cleared away under a writer that had been paused; or it is the folder of `path` that isn't there.
+      if (!isAbsent(error) || attempt >= 2) throw error;
+    }
+  }
+}
+
+/** Empties a trash folder of what killed processes left in it, and of nothing that a living one still needs. */
+export async function clearTrash(trash: string): Promise<void> {
+  for (const name of await list(trash)) {
+    const path = join(trash, name);
+    if (name.startsWith(DRAFT)) {
+      const age = await stat(path).then(
+        ({ mtimeMs }) => Date.now() - mtimeMs,
+        () => 0,
+      );
+      if (age < DRAFT_MS) continue;
+    }
+    await discard(path);
+  }
 }
 
 /** Makes the entries of a folder survive a power cut. */
@@ -94,6 +129,22 @@ export async function discard(path: string): Promise<void> {
 export function isAbsent(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Whether there is no room, on the disk or in what the user may have of it. */
+export function isFull(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (isAbsent(error)) return false;
+      throw error;
+    },
+  );
 }
 
 export { rename };
