@@ -1,3 +1,4 @@
+import { InvalidOptionError } from '../errors.js';
 import { checkResource, type FencedTerm, type FencingObserver, tell } from './guard.js';
 import type { PgClient, PostgresGuard, Transaction, TransactionOptions } from './postgres.js';
 import { install, quoteSchema } from './postgres-schema.js';
@@ -64,6 +65,7 @@ export class Tasks<C = PgClient> {
    *
    * What `work` does outside of `tx` can happen again: after a failure, a retry of the transaction, or a lost answer to the commit.
    *
+   * @throws {InvalidOptionError} the key is that of an unfinished task in steps
    * @throws as {@link PostgresGuard.transaction}; after a `CommitUnknownError` call it again with the same key
    */
   async runOnce<T>(
@@ -73,7 +75,6 @@ export class Tasks<C = PgClient> {
     options?: TransactionOptions,
   ): Promise<TaskResult<T>> {
     checkResource(key);
-    let again = false;
     const result = await this.#transaction(
       term,
       async (tx, query) => {
@@ -81,18 +82,22 @@ export class Tasks<C = PgClient> {
           `INSERT INTO ${this.#schema}.task (resource, key, token, holder) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
           [this.resource, key, String(term.token), term.leaderId ?? null],
         );
-        again = begun.rowCount === 0;
-        if (again) {
+        if (begun.rowCount === 0) {
           const done = await this.#result(query, key);
           if (done !== undefined) return { value: done.value as T, executed: false };
+          // A row that is committed and not done is one in steps: to run `work` beside them would do the task twice.
+          throw new InvalidOptionError(
+            'key',
+            `the task ${JSON.stringify(key)} has begun in steps: go on with runSteps`,
+          );
         }
         const json = toJson(await work(tx));
-        await this.#finish(query, term, key, json);
+        if (!(await this.#finish(query, term, key, json))) throw forgotten(key);
         return { value: fromJson(json) as T, executed: true };
       },
       options,
     );
-    if (again) this.#duplicate(result.executed ? 'executed' : 'suppressed', key);
+    if (!result.executed) this.#duplicate('suppressed', key);
     return result;
   }
 
@@ -169,9 +174,21 @@ export class Tasks<C = PgClient> {
     }
     if (claimed.attempt > 1) this.#duplicate('executed', key);
     const task = new OpenTask<C>(this.#store(term), term, key, claimed.attempt, claimed.progress, claimed.steps);
-    const json = toJson(await work(task));
-    await this.#transaction(term, (_, query) => this.#finish(query, term, key, json));
-    return { value: fromJson(json) as T, executed: true };
+    let json: string | null;
+    try {
+      json = toJson(await work(task));
+    } finally {
+      task.close();
+    }
+    const result = await this.#transaction(term, async (_, query) => {
+      if (await this.#finish(query, term, key, json)) return { value: fromJson(json) as T, executed: true };
+      // Another attempt of this term, in another process, was done first: what it gave stays.
+      const done = await this.#result(query, key);
+      if (done === undefined) throw forgotten(key);
+      return { value: done.value as T, executed: false };
+    });
+    if (!result.executed) this.#duplicate('suppressed', key);
+    return result;
   }
 
   #claim(
@@ -201,32 +218,49 @@ export class Tasks<C = PgClient> {
 
   #store(term: FencedTerm): StepStore<C> {
     return {
+      resource: this.resource,
       saveStep: (key, step, work) =>
         this.#transaction(term, async (tx, query) => {
-          const json = toJson(await work(tx));
-          await query(
-            `INSERT INTO ${this.#schema}.task_step (resource, key, step, token, result) VALUES ($1, $2, $3, $4, $5)`,
-            [this.resource, key, step, String(term.token), json],
+          // Before the work: of two attempts at once the second waits here, and finds the step saved.
+          const begun = await query(
+            `INSERT INTO ${this.#schema}.task_step (resource, key, step, token) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+            [this.resource, key, step, String(term.token)],
           );
+          const id = [this.resource, key, step];
+          if (begun.rowCount === 0) {
+            const { rows } = await query(
+              `SELECT result::text AS result FROM ${this.#schema}.task_step WHERE resource = $1 AND key = $2 AND step = $3`,
+              id,
+            );
+            return fromJson(rows[0]?.result ?? null);
+          }
+          const json = toJson(await work(tx));
+          if (json !== null) {
+            await query(
+              `UPDATE ${this.#schema}.task_step SET result = $4 WHERE resource = $1 AND key = $2 AND step = $3`,
+              [...id, json],
+            );
+          }
           return fromJson(json);
         }),
       saveProgress: (key, progress) =>
         this.#transaction(term, async (_, query) => {
-          await query(`UPDATE ${this.#schema}.task SET progress = $3, token = $4 WHERE resource = $1 AND key = $2`, [
-            this.resource,
-            key,
-            progress,
-            String(term.token),
-          ]);
+          await query(
+            `UPDATE ${this.#schema}.task SET progress = $3, token = $4 WHERE resource = $1 AND key = $2 AND done_at IS NULL`,
+            [this.resource, key, progress, String(term.token)],
+          );
         }),
     };
   }
 
-  async #finish(query: PgClient['query'], term: FencedTerm, key: string, json: string | null): Promise<void> {
-    await query(
-      `UPDATE ${this.#schema}.task SET done_at = clock_timestamp(), result = $3, token = $4, holder = $5 WHERE resource = $1 AND key = $2`,
+  /** @returns false where there is no such unfinished task: a result that is kept is never replaced */
+  async #finish(query: PgClient['query'], term: FencedTerm, key: string, json: string | null): Promise<boolean> {
+    const { rowCount } = await query(
+      `UPDATE ${this.#schema}.task SET done_at = clock_timestamp(), result = $3, token = $4, holder = $5
+       WHERE resource = $1 AND key = $2 AND done_at IS NULL`,
       [this.resource, key, json, String(term.token), term.leaderId ?? null],
     );
+    return rowCount !== 0;
   }
 
   async #result(query: PgClient['query'], key: string): Promise<{ value: unknown } | undefined> {
@@ -248,6 +282,10 @@ export class Tasks<C = PgClient> {
   #duplicate(outcome: 'executed' | 'suppressed', key: string): void {
     tell(() => this.#observer?.duplicate?.(outcome, key));
   }
+}
+
+function forgotten(key: string): Error {
+  return new Error(`the record of the task ${JSON.stringify(key)} was deleted while it ran`);
 }
 
 /** {@link Tasks} of one resource, kept beside a PostgresGuard's fences. */

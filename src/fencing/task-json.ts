@@ -7,3 +7,8 @@ export function toJson(value: unknown): string | null {
 export function fromJson(text: string | null): unknown {
   return text === null ? undefined : JSON.parse(text);
 }
+
+/** A key for the world outside, where keys of all tasks meet: no two lists of parts give the same. */
+export function externalKey(...parts: readonly string[]): string {
+  return parts.map(encodeURIComponent).join('/');
+}

@@ -1,7 +1,8 @@
 import { InvalidOptionError } from '../errors.js';
+import { FenceReleasedError } from './errors.js';
 import { checkResource, type FencedTerm } from './guard.js';
 import type { Transaction } from './postgres.js';
-import { fromJson, toJson } from './task-json.js';
+import { externalKey, fromJson, toJson } from './task-json.js';
 
 /** What a task in steps works with. */
 export interface TaskSteps<C> {
@@ -16,7 +17,8 @@ export interface TaskSteps<C> {
 
   /**
    * Runs `work` unless an earlier attempt finished the step, and saves its result under the guard. At least once: if the leader dies
-   * between the work and the saving, the successor runs it again. Pass `idempotencyKey` on to where the effect is.
+   * between the work and the saving, the successor runs it again. Pass `idempotencyKey` on to where the effect is: it is made of
+   * the resource, the task's key and the step's name, each percent-encoded.
    */
   step<T>(name: string, work: (context: { idempotencyKey: string; signal: AbortSignal }) => T | Promise<T>): Promise<T>;
 
@@ -29,6 +31,8 @@ export interface TaskSteps<C> {
 
 /** One row of the store that belongs to a task; every method is one fenced transaction. */
 export interface StepStore<C> {
+  readonly resource: string;
+  /** Returns what is saved, without running `work`, where another attempt has saved the step meanwhile. */
   saveStep<T>(key: string, step: string, work: (tx: Transaction<C>) => T | Promise<T>): Promise<unknown>;
   saveProgress(key: string, progress: string | null): Promise<void>;
 }
@@ -41,6 +45,7 @@ export class OpenTask<C> implements TaskSteps<C> {
   readonly #saved: Map<string, unknown>;
   readonly #begun = new Set<string>();
   readonly #store: StepStore<C>;
+  #open = true;
 
   constructor(
     store: StepStore<C>,
@@ -68,7 +73,8 @@ export class OpenTask<C> implements TaskSteps<C> {
   ): Promise<T> {
     if (this.#isDone(name)) return this.#saved.get(name) as T;
     this.term.assert();
-    const result = await work({ idempotencyKey: `${this.key}/${name}`, signal: this.term.signal });
+    const idempotencyKey = externalKey(this.#store.resource, this.key, name);
+    const result = await work({ idempotencyKey, signal: this.term.signal });
     return await this.#finish(name, () => result);
   }
 
@@ -78,12 +84,25 @@ export class OpenTask<C> implements TaskSteps<C> {
   }
 
   async save(progress: unknown): Promise<void> {
+    this.#assertOpen();
     const json = toJson(progress);
     await this.#store.saveProgress(this.key, json);
     this.progress = fromJson(json);
   }
 
+  /** From now on nothing more can be saved: the work has settled. */
+  close(): void {
+    this.#open = false;
+  }
+
+  #assertOpen(): void {
+    if (this.#open) return;
+    throw new FenceReleasedError(`the work of the task ${JSON.stringify(this.key)} has ended: is an await missing?`);
+  }
+
   async #finish<T>(name: string, work: (tx: Transaction<C>) => T | Promise<T>): Promise<T> {
+    // Asked again: a step's own work may have outlived the task's.
+    this.#assertOpen();
     const result = await this.#store.saveStep(this.key, name, work);
     this.#saved.set(name, result);
     return result as T;
@@ -91,6 +110,7 @@ export class OpenTask<C> implements TaskSteps<C> {
 
   /** A name twice in one attempt would silently skip the second piece of work. */
   #isDone(name: string): boolean {
+    this.#assertOpen();
     checkResource(name);
     if (this.#begun.has(name)) {
       throw new InvalidOptionError(

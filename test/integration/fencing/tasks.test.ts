@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Postgres, startPostgres } from '../../../deploy/local/index.js';
 import { StaleTokenError } from '../../../src/errors.js';
 import { type PostgresGuard, postgresGuard } from '../../../src/fencing/postgres.js';
-import { type Tasks, tasks } from '../../../src/fencing/tasks.js';
+import { type TaskSteps, type Tasks, tasks } from '../../../src/fencing/tasks.js';
 import { pause } from '../../conformance/guard.js';
 import { fakeTerm } from '../../conformance/terms.js';
 import { startChild } from './child.js';
@@ -163,7 +163,7 @@ describe('runSteps', () => {
       return one.rows;
     });
     expect(result).toEqual({ value: 3, executed: true });
-    expect(ran).toEqual(['day/1/two']);
+    expect(ran).toEqual(['settlement/day%2F1/two']);
     expect(await settlement.unfinished(term)).toEqual([]);
     expect(await settlement.runSteps(fakeTerm(3n), 'day/1', () => 0)).toEqual({ value: 3, executed: false });
     expect(duplicates).toEqual(['executed day/1', 'suppressed day/1']);
@@ -220,6 +220,87 @@ describe('runSteps', () => {
       await task.step('one', () => 2);
     });
     await expect(twice).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'step' });
+  });
+});
+
+describe('what must not mix', () => {
+  test('idempotency keys of other resources, tasks and steps are others', async () => {
+    const seen: string[] = [];
+    const ask = (at: Tasks<pg.PoolClient>, key: string, step: string) =>
+      at.runSteps(fakeTerm(1n), key, (task) =>
+        task.step(step, ({ idempotencyKey }) => {
+          seen.push(idempotencyKey);
+        }),
+      );
+    await ask(work, 'batch/17', 'pay');
+    await ask(work, 'batch', '17/pay');
+    await ask(newTasks(`${work.resource}/batch`), '17', 'pay');
+    await ask(newTasks(`${work.resource}-other`), 'batch/17', 'pay');
+    expect(new Set(seen).size).toBe(4);
+  });
+
+  test('runOnce does not run what is worked on in steps, and replaces no result', async () => {
+    const term = fakeTerm(1n);
+    const gate = pause();
+    const steps = work.runSteps(term, 'k', async (task) => {
+      await task.step('one', gate.pause);
+      return 'in steps';
+    });
+    await gate.reached;
+    const once = work.runOnce(term, 'k', (tx) => tx.query("INSERT INTO paid VALUES ('twice')").then(() => 'at once'));
+    await expect(once).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'key' });
+    gate.resume();
+    expect(await steps).toEqual({ value: 'in steps', executed: true });
+    expect(await work.runOnce(term, 'k', () => 'at once')).toEqual({ value: 'in steps', executed: false });
+    expect(await paid()).toEqual([]);
+  });
+
+  test('a task whose record was deleted while it ran is not told to be done', async () => {
+    const steps = work.runSteps(fakeTerm(1n), 'k', async () => {
+      await pool.query('DELETE FROM tenure.task WHERE resource = $1', [work.resource]);
+    });
+    await expect(steps).rejects.toThrow(/deleted while it ran/);
+  });
+
+  test('two attempts of one term, in two processes: a step is saved once, and both get its result', async () => {
+    const term = fakeTerm(1n);
+    const gate = pause();
+    const attempt = (name: string, before: () => Promise<void>) =>
+      newTasks(work.resource).runSteps(term, 'k', async (task) => {
+        const outside = await task.step('outside', async () => {
+          await before();
+          return name;
+        });
+        const inside = await task.transact('inside', async (tx) => {
+          await tx.query('INSERT INTO paid VALUES ($1)', [name]);
+          return name;
+        });
+        return [outside, inside];
+      });
+    const slow = attempt('slow', gate.pause);
+    await gate.reached;
+    expect(await attempt('fast', async () => undefined)).toEqual({ value: ['fast', 'fast'], executed: true });
+    gate.resume();
+    expect(await slow).toEqual({ value: ['fast', 'fast'], executed: false });
+    expect(await paid()).toEqual(['fast']);
+  });
+
+  test('a handle saves nothing after the end of its task', async () => {
+    let kept: TaskSteps<pg.PoolClient> | undefined;
+    const gate = pause();
+    let late: Promise<unknown> = Promise.resolve();
+    await work.runSteps(fakeTerm(1n), 'k', async (task) => {
+      kept = task;
+      late = task.step('late', gate.pause);
+      late.catch(() => undefined);
+      await gate.reached;
+    });
+    gate.resume();
+    const released = { code: 'FENCE_RELEASED' };
+    await expect(late).rejects.toMatchObject(released);
+    await expect(kept?.step('one', () => 1)).rejects.toMatchObject(released);
+    await expect(kept?.transact('two', () => 1)).rejects.toMatchObject(released);
+    await expect(kept?.save(1)).rejects.toMatchObject(released);
   });
 });
 
