@@ -2,7 +2,8 @@ import { Cron } from 'croner';
 import { InvalidOptionError } from '../errors.js';
 
 /**
- * What to do with periods that came due while nobody led: `skip` them, run the `latest` one in place of all, or run `all`, in order.
+ * What to do with periods that are found late, as after a time in which nobody led: `skip` them, run the `latest` one in place of all, or
+ * run `all`, in order. Those that are on time run in any case.
  */
 export type Missed = 'skip' | 'latest' | 'all';
 
@@ -44,15 +45,15 @@ export class Periods {
    */
   due(cursorMs: number, nowMs: number, missed: Missed, lateMs: number): { atMs: number; missed: boolean }[] {
     const all: { atMs: number; missed: boolean }[] = [];
-    const most = missed === 'latest' ? 1 : MAX_CATCH_UP;
     // One at a time: mostly one is due, and a thousand at once would hold up the event loop, and the renewals with it.
-    for (let before = nowMs + 1; all.length < most; ) {
+    for (let before = nowMs + 1; all.length < MAX_CATCH_UP; ) {
       // croner takes what is strictly before: the period of this very millisecond is due as well.
       const atMs = this.#cron.previousRuns(1, new Date(before))[0]?.getTime();
       if (atMs === undefined || atMs <= cursorMs || atMs >= before) break;
       const late = nowMs - atMs > lateMs;
       if (late && missed === 'skip') break;
       all.push({ atMs, missed: late });
+      if (late && missed === 'latest') break;
       before = atMs;
     }
     return all.reverse();

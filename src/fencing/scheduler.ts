@@ -1,9 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import { InvalidOptionError, LeadershipLostError, NotLeadingError, StaleTokenError } from '../errors.js';
 import { checkResource, type FencedTerm, type FencingObserver, tell } from './guard.js';
 import { type Missed, Periods } from './periods.js';
 import type { PgClient, Transaction } from './postgres.js';
 import { quoteSchema } from './postgres-schema.js';
 import type { Tasks } from './run-once.js';
+import { externalKey } from './task-json.js';
 import type { TaskSteps } from './task-steps.js';
 
 /** One period of a job. */
@@ -11,8 +13,10 @@ export interface Period {
   readonly job: string;
   /** When it came due. */
   readonly at: Date;
-  /** The key of its task: pass it on as the idempotency key of effects outside of the transaction. */
+  /** The key of its task; unique within the resource. */
   readonly key: string;
+  /** For effects outside of the transaction: the resource and the key, percent-encoded. */
+  readonly idempotencyKey: string;
   /** Whether it is caught up. */
   readonly missed: boolean;
   readonly term: FencedTerm;
@@ -71,7 +75,8 @@ export interface Schedule {
 export function schedule<C>(options: ScheduleOptions<C>): Schedule {
   const names = new Set<string>();
   const runners = options.jobs.map((job) => {
-    checkResource(job.name);
+    // What is kept is the task's key, so that must fit.
+    checkResource(taskKey(job.name, new Date(0)));
     if (names.has(job.name)) throw new InvalidOptionError('name', `two jobs are called ${JSON.stringify(job.name)}`);
     names.add(job.name);
     return new JobRunner(options, job);
@@ -81,6 +86,8 @@ export function schedule<C>(options: ScheduleOptions<C>): Schedule {
       const failing = new AbortController();
       const abort = () => failing.abort();
       const stop = AbortSignal.any([term.signal, failing.signal, ...(signal === undefined ? [] : [signal])]);
+      // Each job waits on it.
+      setMaxListeners(0, stop);
       // One that is refused stops all: they share the term.
       const ends = await Promise.allSettled(
         runners.map((runner) =>
@@ -98,6 +105,8 @@ export function schedule<C>(options: ScheduleOptions<C>): Schedule {
 
 /** Until the next look after our lease was in doubt: mostly that lasts one round trip. */
 const DOUBT_MS = 50;
+
+const LATE_MS = 60_000;
 
 const LONGEST_DELAY_MS = 60_000;
 
@@ -123,7 +132,7 @@ class JobRunner<C> {
     while (!stop.aborted) {
       try {
         cursor ??= await this.#resume(term);
-        const due = this.#periods.due(cursor, this.#now(), this.#job.missed ?? 'latest', this.#job.lateMs ?? 60_000);
+        const due = this.#periods.due(cursor, this.#now(), this.#job.missed ?? 'latest', this.#job.lateMs ?? LATE_MS);
         for (const { atMs, missed } of due) {
           if (stop.aborted) return;
           await this.#period(term, stop, atMs, missed);
@@ -148,7 +157,9 @@ class JobRunner<C> {
   async #period(term: FencedTerm, stop: AbortSignal, atMs: number, missed: boolean): Promise<void> {
     const { name, attempts = 3, retryDelayMs = 1_000 } = this.#job;
     const at = new Date(atMs);
-    const period: Period = { job: name, at, key: `schedule/${name}/${at.toISOString()}`, missed, term };
+    const key = taskKey(name, at);
+    const idempotencyKey = externalKey(this.#tasks.resource, key);
+    const period: Period = { job: name, at, key, idempotencyKey, missed, term };
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.#execute(term, period);
@@ -198,7 +209,14 @@ class JobRunner<C> {
       return rows[0];
     });
     tell(() => this.#observer?.lastSuccess?.(this.#job.name, Math.floor(Number(row?.succeeded ?? 0))));
-    return Math.floor(Number(row?.period));
+    const cursor = Math.floor(Number(row?.period));
+    // A leader whose clock was ahead has done periods that are not due yet: until they are, this job stands still.
+    const expected = Math.max(this.#now() + (this.#job.lateMs ?? LATE_MS), this.#job.since?.getTime() ?? 0);
+    if (cursor > expected) {
+      const until = new Date(cursor).toISOString();
+      this.#failed(new Error(`the job has come to ${until}, which is in the future: a clock was or is wrong`), false);
+    }
+    return cursor;
   }
 
   async #moveOn(tx: Transaction<C>, period: Period): Promise<void> {
@@ -211,6 +229,10 @@ class JobRunner<C> {
   #failed(error: unknown, final: boolean): void {
     tell(() => this.#observer?.failed?.(this.#job.name, error, final));
   }
+}
+
+function taskKey(job: string, at: Date): string {
+  return `schedule/${job}/${at.toISOString()}`;
 }
 
 function isOver(error: unknown, term: FencedTerm): boolean {

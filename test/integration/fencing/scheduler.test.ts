@@ -49,8 +49,9 @@ const record = (name: string, into: string[], more: Partial<Job<pg.PoolClient>> 
   ({
     name,
     cron: '0 * * * *',
-    run: (_: unknown, { at, missed, key }) => {
+    run: (_: unknown, { at, missed, key, idempotencyKey }) => {
       expect(key).toBe(`schedule/${name}/${at.toISOString()}`);
+      expect(idempotencyKey).toBe([work.resource, key].map(encodeURIComponent).join('/'));
       into.push(`${at.toISOString().slice(11, 16)}${missed ? ' missed' : ''}`);
     },
     ...more,
@@ -187,5 +188,39 @@ describe('jobs of the leader', () => {
     const job = record('a', []);
     expect(() => schedule({ tasks: work, jobs: [job, job] })).toThrow(/two jobs/);
     expect(() => schedule({ tasks: work, jobs: [record('b', [], { cron: 'x' })] })).toThrow(/cron "x"/);
+    // With what a task's key adds to it, it would not fit.
+    expect(() => schedule({ tasks: work, jobs: [record('n'.repeat(490), [])] })).toThrow(/at most 512 bytes/);
+  });
+
+  test('that are many bring no warning about listeners', async () => {
+    setClock(new Date().toISOString());
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => void warnings.push(warning);
+    process.on('warning', warned);
+    const looked = new Set<string>();
+    const jobs = Array.from({ length: 12 }, (_, i) => record(`job-${i}`, []));
+    const leading = lead(1n, jobs, { lastSuccess: (job) => void looked.add(job) });
+    await waitFor(() => looked.size === jobs.length, { what: 'all jobs to be looked up' });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await leading.resign();
+    process.removeListener('warning', warned);
+    expect(warnings).toEqual([]);
+  });
+
+  test('that a leader with a wrong clock has moved into the future stand still, and that is told', async () => {
+    const seen: string[] = [];
+    setClock('2025-05-01T10:59:59.900Z');
+    const ahead = lead(1n, [record('hourly', seen)]);
+    await waitFor(() => seen.length === 1, { what: 'the period of the clock that is ahead' });
+    await ahead.resign();
+    setClock('2025-05-01T10:30:00Z');
+    const failures: string[] = [];
+    const since = new Date('2025-06-01T00:00:00Z');
+    const right = lead(2n, [record('hourly', seen), record('from-june', [], { since })], {
+      failed: (job, error, final) => void failures.push(`${job} ${error} ${final}`),
+    });
+    await waitFor(() => failures.length > 0, { what: 'somebody to be told' });
+    await right.resign();
+    expect(failures).toEqual([expect.stringMatching(/^hourly .*2025-05-01T11:00:00.000Z.* in the future/)]);
   });
 });

@@ -13,7 +13,10 @@ describe('periods of a job', () => {
 
   test('what is missed is skipped, run once, or run in order', () => {
     expect(texts(hourly.due(cursor, now, 'skip', 60_000))).toEqual(['2025-03-01T05:00:00.000Z']);
-    expect(texts(hourly.due(cursor, now, 'latest', 60_000))).toEqual(['2025-03-01T05:00:00.000Z']);
+    expect(texts(hourly.due(cursor, now, 'latest', 60_000))).toEqual([
+      '2025-03-01T04:00:00.000Z missed',
+      '2025-03-01T05:00:00.000Z',
+    ]);
     expect(texts(hourly.due(cursor, now, 'all', 60_000))).toEqual([
       '2025-03-01T01:00:00.000Z missed',
       '2025-03-01T02:00:00.000Z missed',
@@ -24,6 +27,13 @@ describe('periods of a job', () => {
     const later = at('2025-03-01T05:30:00Z');
     expect(texts(hourly.due(cursor, later, 'skip', 60_000))).toEqual([]);
     expect(texts(hourly.due(cursor, later, 'latest', 60_000))).toEqual(['2025-03-01T05:00:00.000Z missed']);
+  });
+
+  test('all that is on time runs, whatever is done about what is late', () => {
+    const minutes = new Periods('* * * * *', 'UTC');
+    const onTime = ['04:58', '04:59', '05:00'].map((time) => `2025-03-01T${time}:00.000Z`);
+    expect(texts(minutes.due(cursor, now, 'skip', 150_000))).toEqual(onTime);
+    expect(texts(minutes.due(cursor, now, 'latest', 150_000))).toEqual(['2025-03-01T04:57:00.000Z missed', ...onTime]);
   });
 
   test('the period of this very millisecond is due, the one at the cursor is not', () => {
