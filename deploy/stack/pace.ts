@@ -43,8 +43,8 @@ export const FAST: Pace = {
   probeMs: 500,
   scrapeSeconds: 1,
   alerts: {
-    FrequentElections: { window: '20s', step: '1s', bridge: '5s', for: '3s', keepFiringFor: '2s' },
-    QuorumLost: { for: '3s', keepFiringFor: '12s' },
+    FrequentElections: { window: '30s', step: '1s', bridge: '5s', for: '3s', keepFiringFor: '2s' },
+    QuorumLost: { for: '3s', keepFiringFor: '20s' },
     NoLeader: { for: '5s', keepFiringFor: '2s' },
   },
   group: { wait: '1s', interval: '1s' },

@@ -67,7 +67,7 @@ describe.skipIf(absent !== undefined && !process.env['TENURE_REQUIRE_ALL'])(
       say(`FrequentElections paged ${((page.at - last.at) / 1_000).toFixed(1)} s after the last change of the leader`);
       expect(page.labels).toEqual(frequent);
       expect(page.annotations['summary']).toBe('The leadership of an election changes hands too often.');
-      expect(page.annotations['description']).toMatch(/settlement.* changed leaders \d+ times in 20s/);
+      expect(page.annotations['description']).toMatch(/settlement.* changed leaders \d+ times in 30s/);
       expectRunbook(page, 'FrequentElections');
       // One more change, of another kind: it takes its place among those that are forgotten in time.
       await drills.frozenLeader();
