@@ -49,7 +49,7 @@ export class FenceTimeoutError extends TenureError {
 }
 
 /**
- * The connection broke while the commit was under way: it may have taken effect or not. Repeating
+ * The connection broke while the commit was under way, or no answer came while the term lasted: it may have taken effect or not, or yet take it. Repeating
  * the work is safe only where it is idempotent: give it a key and use `runOnce`.
  */
 export class CommitUnknownError extends TenureError {
@@ -58,10 +58,7 @@ export class CommitUnknownError extends TenureError {
   readonly resource: string;
 
   constructor(resource: string, options?: ErrorOptions) {
-    super(
-      `the connection broke during the commit on ${JSON.stringify(resource)}: whether it took effect is unknown`,
-      options,
-    );
+    super(`no answer came to the commit on ${JSON.stringify(resource)}: whether it took effect is unknown`, options);
     this.resource = resource;
   }
 }

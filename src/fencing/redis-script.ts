@@ -101,4 +101,9 @@ return redis.call('HSET', KEYS[1], 'hold:' .. ARGV[1], string.format('%d', time[
 
 export const RELEASE = script(`return redis.call('HDEL', KEYS[1], 'hold:' .. ARGV[1])`);
 
-export const READ = script(`return redis.call('HMGET', KEYS[1], 'token', 'holder')`);
+/** A newer token that waits has been accepted as far as older terms can tell: they are refused from then on. */
+export const READ = script(`
+local state = redis.call('HMGET', KEYS[1], 'token', 'holder', 'pending', 'next')
+if state[3] then return {state[3], state[4]} end
+return {state[1], state[2]}
+`);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StaleTokenError } from '../errors.js';
 import { formatToken, parseToken, type Token } from '../token.js';
-import { FenceReleasedError } from './errors.js';
+import { CommitUnknownError, FenceReleasedError } from './errors.js';
 import {
   type Accepted,
   checkResource,
@@ -11,11 +11,14 @@ import {
   holdMs,
   untilFree,
   Verdict,
+  whenOver,
 } from './guard.js';
 import { type RedisArgument, type RedisClient, type Run, runner } from './redis-client.js';
+import { checkArguments, checkKeys, packed, type RedisCommand, RedisKey } from './redis-commands.js';
 import { ACCEPT, COMMANDS, guarded, READ, RELEASE, type Script, TAKE } from './redis-script.js';
 
 export type { IoRedisClient, NodeRedisClient, RedisArgument, RedisClient } from './redis-client.js';
+export { type RedisCommand, RedisKey } from './redis-commands.js';
 
 export interface RedisGuardOptions {
   /** What the names of the guard's own keys begin with. Default `tenure`. */
@@ -27,18 +30,6 @@ export interface RedisGuardOptions {
   tag?: (resource: string) => string;
   observer?: FencingObserver;
 }
-
-/** Marks an argument as the name of a key, where it is not a command's first argument. */
-export class RedisKey {
-  readonly name: string;
-
-  constructor(name: string) {
-    this.name = name;
-  }
-}
-
-/** One command: its name, and its arguments. The first argument is a key; mark others with {@link RedisKey}. */
-export type RedisCommand = readonly [name: string, ...args: (RedisArgument | RedisKey)[]];
 
 /** A caller's own script, guarded. */
 export type GuardedScript = (
@@ -89,6 +80,8 @@ export class RedisGuard implements Guard<RedisHold> {
    *
    * @throws {StaleTokenError} a higher token has been accepted. Nothing was written.
    * @throws {FenceBusyError} an older hold did not end in time. Nothing was written.
+   * @throws {CommitUnknownError} the term ended before the server answered. What was sent may still take effect, until a newer token comes.
+   * @throws {InvalidOptionError} a command can't be one. Nothing was sent.
    */
   write(term: FencedTerm, resource: string, commands: readonly RedisCommand[]): Promise<unknown[]> {
     return this.#write(term, resource, commands, '');
@@ -101,6 +94,8 @@ export class RedisGuard implements Guard<RedisHold> {
   script(lua: string): GuardedScript {
     const prepared = guarded(lua);
     return async (term, resource, { keys = [], args = [] } = {}) => {
+      checkKeys(keys);
+      checkArguments(args);
       return await this.#guarded(prepared, term, resource, keys, args);
     };
   }
@@ -129,7 +124,7 @@ export class RedisGuard implements Guard<RedisHold> {
     } finally {
       open = false;
       // Unreleased, the hold ends by itself: not worth an error over what `work` has done.
-      await this.#run(RELEASE, [fence], [id]).catch(() => undefined);
+      await whileTermLasts(term, resource, this.#run(RELEASE, [fence], [id])).catch(() => undefined);
     }
   }
 
@@ -144,18 +139,7 @@ export class RedisGuard implements Guard<RedisHold> {
     commands: readonly RedisCommand[],
     hold: string,
   ): Promise<unknown[]> {
-    const keys: string[] = [];
-    const args: RedisArgument[] = [commands.length];
-    for (const words of commands) {
-      const places: number[] = [];
-      for (const [index, word] of words.entries()) {
-        if (!(word instanceof RedisKey) && index !== 1) continue;
-        places.push(index + 1);
-        keys.push(word instanceof RedisKey ? word.name : String(word));
-      }
-      args.push(words.length, places.length, ...places);
-      for (const word of words) args.push(word instanceof RedisKey ? '' : word);
-    }
+    const { keys, args } = packed(commands);
     return (await this.#guarded(COMMANDS, term, resource, keys, args, hold)) as unknown[];
   }
 
@@ -174,7 +158,8 @@ export class RedisGuard implements Guard<RedisHold> {
       const { reply } = await untilFree(term, resource, async () => {
         const own = typeof args === 'function' ? args() : args;
         try {
-          return { reply: await this.#run(prepared, all, [...own, token, term.leaderId ?? '', hold]) };
+          const sent = this.#run(prepared, all, [...own, token, term.leaderId ?? '', hold]);
+          return { reply: await whileTermLasts(term, resource, sent) };
         } catch (error) {
           if (isBusy(error)) return 'busy';
           throw staleFrom(error, resource, term.token) ?? error;
@@ -198,6 +183,18 @@ export class RedisGuard implements Guard<RedisHold> {
     }
     return name;
   }
+}
+
+/**
+ * A server or a line that hangs would keep the owner waiting past its lease, as clients wait for ever.
+ *
+ * @throws {CommitUnknownError} the term is over and no answer has come
+ */
+function whileTermLasts<T>(term: FencedTerm, resource: string, sent: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = whenOver(term, (cause) => reject(new CommitUnknownError(resource, { cause })));
+    sent.then(resolve, reject).finally(stop);
+  });
 }
 
 function isBusy(error: unknown): boolean {

@@ -3,8 +3,10 @@ import { Redis as IoRedis } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Redis, startRedis, waitFor } from '../../../deploy/local/index.js';
-import { FenceReleasedError } from '../../../src/fencing/index.js';
-import { key, redisGuard } from '../../../src/fencing/redis.js';
+import { InvalidOptionError, NotLeadingError } from '../../../src/errors.js';
+import { CommitUnknownError, type FencedTerm, FenceReleasedError } from '../../../src/fencing/index.js';
+import { key, type RedisCommand, redisGuard } from '../../../src/fencing/redis.js';
+import { pause } from '../../conformance/guard.js';
 import { fakeTerm } from '../../conformance/terms.js';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -117,6 +119,89 @@ describe('one server', () => {
     expect(await client.exists('app:tenure:fence:{prefixed}')).toBe(1);
     expect(await guard.highest('prefixed')).toMatchObject({ token: 1n });
     prefixed.disconnect();
+  });
+
+  test('what can’t be a command is refused before anything is sent', async () => {
+    const guard = redisGuard(client);
+    const name = guard.key('commands', 'x');
+    const bad: unknown[] = [
+      [],
+      [''],
+      [5, name],
+      'SET',
+      ['SET', name, undefined],
+      ['SET', name, null],
+      ['SET', name, {}],
+      ['SET', name, true],
+      ['SET', name, Number.NaN],
+      ['SET', undefined, '1'],
+      ['RENAME', name, key(undefined as unknown as string)],
+      ['RPUSH', name, ...Array.from({ length: 7_899 }, () => 'x')],
+    ];
+    for (const command of bad) {
+      const commands = [['SET', name, 'before'], command] as unknown as RedisCommand[];
+      await expect(guard.write(fakeTerm(1n), 'commands', commands)).rejects.toBeInstanceOf(InvalidOptionError);
+    }
+    const script = guard.script('return 1');
+    for (const given of [{ keys: [undefined] }, { args: [undefined] }, { args: [null] }] as object[])
+      await expect(script(fakeTerm(1n), 'commands', given)).rejects.toBeInstanceOf(InvalidOptionError);
+    expect(await client.exists(name)).toBe(0);
+    expect(await guard.highest('commands')).toBeNull();
+  });
+
+  test('a command of as many words as Lua can take runs', async () => {
+    const guard = redisGuard(client);
+    const name = guard.key('long', 'list');
+    const push = ['RPUSH', name, ...Array.from({ length: 7_898 }, () => 'x')] as const;
+    expect(await guard.write(fakeTerm(1n), 'long', [push, push])).toEqual([7_898, 2 * 7_898]);
+  });
+
+  test('the highest token is the one that waits: it is what older terms are refused for', async () => {
+    const guard = redisGuard(client);
+    let newer: Promise<unknown> = Promise.resolve();
+    await guard.hold(fakeTerm(1n, { leaderId: 'one' }), 'pending', async () => {
+      expect(await guard.highest('pending')).toEqual({ token: 1n, holder: 'one' });
+      newer = guard.check(fakeTerm(2n, { leaderId: 'two' }), 'pending');
+      await waitFor(() => client.hexists('tenure:fence:{pending}', 'pending'), { what: 'the newer term to wait' });
+      expect(await guard.highest('pending')).toEqual({ token: 2n, holder: 'two' });
+    });
+    await newer;
+    expect(await guard.highest('pending')).toEqual({ token: 2n, holder: 'two' });
+  });
+
+  test('a server that hangs keeps nobody past the end of the term', async () => {
+    const guard = redisGuard(client);
+    const until = performance.now() + 400;
+    const term = (): FencedTerm =>
+      fakeTerm(1n, {
+        assert: () => {
+          if (performance.now() > until) throw new NotLeadingError('over');
+        },
+      });
+    const name = guard.key('hung', 'x');
+    // So that its release is the first that hangs.
+    const gate = pause();
+    const released = guard.hold(term(), 'hung', () => gate.pause());
+    await gate.reached;
+    process.kill(server.pid as number, 'SIGSTOP');
+    try {
+      gate.resume();
+      const results = await Promise.allSettled([
+        guard.write(term(), 'hung', [['SET', name, '1']]),
+        guard.check(term(), 'hung'),
+        released,
+      ]);
+      expect(performance.now() - until).toBeLessThan(1_000);
+      expect(results.slice(0, 2)).toEqual([
+        { status: 'rejected', reason: expect.any(CommitUnknownError) },
+        { status: 'rejected', reason: expect.any(CommitUnknownError) },
+      ]);
+      expect(results[2]?.status).toBe('fulfilled');
+    } finally {
+      process.kill(server.pid as number, 'SIGCONT');
+    }
+    // Unknown it was: it had been sent, and takes effect when the server wakes.
+    await waitFor(async () => (await client.get(name)) === '1', { what: 'the late write' });
   });
 
   test('the fence’s own keys never expire, and are all there is', async () => {
