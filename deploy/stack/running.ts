@@ -76,7 +76,7 @@ export class Stack implements AsyncDisposable {
         metrics: true,
         onProgress,
       };
-      const [ensemble, postgres, alertmanager] = await Promise.all([
+      const [ensemble, postgres, alertmanager] = await allOrNone([
         startEnsemble({ ...servers, initLimit: 20 }).then(keep(ends)),
         startPostgres({ directory: `${home.path}/postgres`, onProgress }).then(keep(ends)),
         alertmanagerFile(home.path, pace, inbox.url)
@@ -149,6 +149,12 @@ async function ask(prometheus: WebServer, query: string): Promise<Sample[]> {
     data: { result: { metric: Record<string, string>; value: [number, string] }[] };
   };
   return answer.data.result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
+}
+
+/** One that fails doesn't leave others behind that are still starting. */
+async function allOrNone<T extends readonly unknown[]>(starts: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
+  await Promise.allSettled(starts);
+  return (await Promise.all(starts)) as unknown as T;
 }
 
 const keep =
