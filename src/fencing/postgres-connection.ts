@@ -9,42 +9,99 @@ export interface PgClient extends SqlClient {
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
   /** pg 8.17 and later: `I` outside of a transaction. */
   getTransactionStatus?(): string | null;
+  /** Ends the connection at once where a statement is under way. */
+  end?(): unknown;
 }
 
 /** The part of a `pg` Pool that the guard needs. */
 export interface PgPool {
-  readonly idleCount?: number;
   connect(): Promise<PgClient & { release(destroy?: Error | boolean): void }>;
 }
+
+/** From the end of a term until its connection is given up, in milliseconds: the server, which ends the transaction then, is to say so. */
+const GRACE_MS = 200;
 
 /**
  * A client lent for one piece of work.
  *
  * While it is lent it has no listener for errors of its connection (the pool takes its own away), and an error event without
  * a listener ends the process. The server does end connections: that is how a frozen leader lets go. So this one listens.
+ *
+ * A server that hangs, or that can't be reached, ends nothing. Then it is we who give the connection up once the term is over.
  */
 export class Lent {
   readonly client: PgClient;
   /** Why the connection is gone, once it is. */
   broken: Error | undefined;
+  /** What ended the term, where the connection was given up for that. */
+  over: { readonly reason: unknown } | undefined;
   readonly #giveBack: (reason: Error | undefined) => void;
   readonly #listener: (error: Error) => void;
+  #released = false;
+  #giveUp: (error: Error) => void = () => undefined;
+  #stopWatching: () => void = () => undefined;
+  readonly #givenUp = new Promise<never>((_, reject) => {
+    this.#giveUp = reject;
+  });
 
   constructor(client: PgClient, giveBack: (reason: Error | undefined) => void) {
     this.client = client;
     this.#giveBack = giveBack;
+    this.#givenUp.catch(() => undefined);
     this.#listener = (error) => {
       this.broken ??= error;
     };
     client.on('error', this.#listener);
   }
 
+  /** Gives the connection up soon after the term is over, unless the client has been given back by then. */
+  watch(term: FencedTerm): void {
+    let since: number | undefined;
+    const timer = setInterval(() => {
+      const reason = ended(term);
+      if (reason === undefined) {
+        since = undefined;
+        return;
+      }
+      since ??= performance.now();
+      if (performance.now() - since < GRACE_MS) return;
+      clearInterval(timer);
+      this.over = reason;
+      const error = new Error('the connection was given up: the term is over, and the transaction had not ended', {
+        cause: reason.reason,
+      });
+      this.release(error);
+      this.broken ??= error;
+      this.#giveUp(error);
+    }, GRACE_MS / 2);
+    this.#stopWatching = () => clearInterval(timer);
+  }
+
+  /** As the client's, but doesn't wait any longer when the connection is given up. */
+  query(text: string): ReturnType<PgClient['query']> {
+    return Promise.race([this.client.query(text), this.#givenUp]);
+  }
+
   /** Gives the client back; `destroy` when its state is unknown, so that nobody else gets it. */
   release(destroy?: Error): void {
+    this.#stopWatching();
+    if (this.#released) return;
+    this.#released = true;
     const reason = this.broken ?? destroy;
     // The pool puts its own listener back before ours goes. A client that it destroys keeps ours: it may have more to say.
     this.#giveBack(reason);
     if (reason === undefined) this.client.removeListener('error', this.#listener);
+  }
+}
+
+/** What ended the term; undefined while there may be something left of it, if only a doubtful rest. */
+function ended(term: FencedTerm): { readonly reason: unknown } | undefined {
+  if (term.remainingMs() > 0) return undefined;
+  try {
+    term.assert();
+    return undefined;
+  } catch (reason) {
+    return { reason };
   }
 }
 
@@ -76,15 +133,14 @@ class PoolSource implements Source {
 
   async lend(term?: FencedTerm): Promise<Lent> {
     const pending = this.#pool.connect();
-    // With an idle one there is nothing to wait for: the pool hands it out at its next turn.
-    const client = term === undefined || (this.#pool.idleCount ?? 0) > 0 ? await pending : await inTime(pending, term);
+    // A pool can't be told that we no longer wait: what it hands us later goes straight back.
+    const client = await inTime(pending, term, (late) => late.release());
     return new Lent(client, (reason) => client.release(reason));
   }
 }
 
-type PoolClient = Awaited<ReturnType<PgPool['connect']>>;
-
-async function inTime(pending: Promise<PoolClient>, term: FencedTerm): Promise<PoolClient> {
+async function inTime<T>(pending: Promise<T>, term: FencedTerm | undefined, late: (value: T) => void): Promise<T> {
+  if (term === undefined) return await pending;
   let stop: () => void = () => undefined;
   const over = new Promise<never>((_, reject) => {
     stop = whenOver(term, reject);
@@ -92,8 +148,7 @@ async function inTime(pending: Promise<PoolClient>, term: FencedTerm): Promise<P
   try {
     return await Promise.race([pending, over]);
   } catch (error) {
-    // A pool can't be told that we no longer wait: what it hands us later goes straight back.
-    pending.then((client) => client.release()).catch(() => undefined);
+    pending.then(late).catch(() => undefined);
     throw error;
   } finally {
     stop();
@@ -103,7 +158,7 @@ async function inTime(pending: Promise<PoolClient>, term: FencedTerm): Promise<P
 /** One connection: the callers take turns, or their statements would end up in one another's transactions. */
 class ClientSource implements Source {
   readonly #client: PgClient;
-  readonly #inside = new AsyncLocalStorage<true>();
+  readonly #inside = new AsyncLocalStorage<{ open: boolean }>();
   #turn: Promise<void> = Promise.resolve();
 
   constructor(client: PgClient) {
@@ -111,11 +166,19 @@ class ClientSource implements Source {
   }
 
   within<T>(work: () => T | Promise<T>): T | Promise<T> {
-    return this.#inside.run(true, work);
+    // What `work` has started and left behind keeps the mark for ever; it is worth nothing once `work` has settled.
+    const mark = { open: true };
+    return this.#inside.run(mark, async () => {
+      try {
+        return await work();
+      } finally {
+        mark.open = false;
+      }
+    });
   }
 
-  async lend(): Promise<Lent> {
-    if (this.#inside.getStore() === true) {
+  async lend(term?: FencedTerm): Promise<Lent> {
+    if (this.#inside.getStore()?.open === true) {
       throw new InvalidOptionError(
         'client',
         'a transaction inside a transaction of the same client would wait for itself: use a pool',
@@ -126,7 +189,11 @@ class ClientSource implements Source {
     this.#turn = new Promise((resolve) => {
       done = resolve;
     });
-    await before;
-    return new Lent(this.#client, done);
+    await inTime(before, term, done);
+    return new Lent(this.#client, (reason) => {
+      // Nobody else would end it.
+      if (reason !== undefined) void Promise.resolve(this.#client.end?.()).catch(() => undefined);
+      done();
+    });
   }
 }

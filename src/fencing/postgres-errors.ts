@@ -11,10 +11,15 @@ export const RETRIED: ReadonlySet<string> = new Set(['40001', '40P01']);
 const TIMED_OUT: ReadonlySet<string> = new Set(['25P03', '25P04']);
 
 /** What an error of the server means for the caller; everything else passes unchanged. */
-export function translate(error: unknown, broken: Error | undefined, resource: string): unknown {
+export function translate(
+  error: unknown,
+  { broken, over }: { broken: Error | undefined; over: { readonly reason: unknown } | undefined },
+  resource: string,
+): unknown {
   const code = codeOf(error);
   if (code === STALE_TOKEN) return staleFrom(error) ?? error;
   if (error instanceof CommitUnknownError) return error;
+  if (over !== undefined && !(error instanceof TenureError)) return over.reason;
   if (TIMED_OUT.has(code) || (broken !== undefined && TIMED_OUT.has(codeOf(broken)))) {
     return new FenceTimeoutError(resource, { cause: error });
   }

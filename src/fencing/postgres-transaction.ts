@@ -59,7 +59,7 @@ export async function commit(lent: Lent, tx: OpenTransaction): Promise<void> {
   const { resource, term, schema } = tx;
   if (lent.broken !== undefined) throw lent.broken;
   try {
-    await lent.client.query(`CALL ${schema}.still_held(${literal(resource)},'${term.token}');COMMIT`);
+    await lent.query(`CALL ${schema}.still_held(${literal(resource)},'${term.token}');COMMIT`);
   } catch (error) {
     const code = codeOf(error);
     if (code === NOT_HELD) throw new TransactionEndedError(resource, { cause: error });
@@ -79,7 +79,7 @@ export async function rollBack(lent: Lent, cause: unknown): Promise<Error | unde
   if (lent.broken !== undefined) return lent.broken;
   if (cause instanceof CommitUnknownError) return cause;
   try {
-    await lent.client.query('ROLLBACK');
+    await lent.query('ROLLBACK');
     return lent.broken;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

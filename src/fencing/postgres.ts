@@ -157,6 +157,7 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
   ): Promise<T> {
     term.assert();
     const lent = await this.#source.lend(term);
+    lent.watch(term);
     const tx = new OpenTransaction(lent.client, term, resource, this.#schema);
     let destroy: Error | undefined;
     try {
@@ -173,7 +174,7 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
     } catch (error) {
       tx.close();
       destroy = await rollBack(lent, error);
-      throw translate(error, lent.broken, resource);
+      throw translate(error, lent, resource);
     } finally {
       lent.release(destroy);
     }
@@ -202,7 +203,7 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
         ? `CALL ${this.#schema}.fence_again(${literal(resource)},'${token}',${literal(`limited ${token} ${holder}`)},'${remaining}','${hold}')`
         : `SELECT ${this.#schema}.fence(${literal(resource)},${token}::bigint,nullif(${literal(holder)},''),${remaining},${hold})`;
     try {
-      await lent.client.query(`BEGIN${level};${call}`);
+      await lent.query(`BEGIN${level};${call}`);
     } catch (error) {
       if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new FenceBusyError(resource, { cause: error });
       throw notInstalled(error, this.#schemaName);

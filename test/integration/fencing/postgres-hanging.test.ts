@@ -1,0 +1,143 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Postgres, startPostgres } from '../../../deploy/local/index.js';
+import { NotLeadingError } from '../../../src/errors.js';
+import { postgresGuard, type Transaction } from '../../../src/fencing/postgres.js';
+import { fakeTerm } from '../../conformance/terms.js';
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+let server: Postgres;
+let made = 0;
+let resource = '';
+beforeAll(async () => {
+  server = await startPostgres();
+  const client = new pg.Client(server.config);
+  await client.connect();
+  await postgresGuard({ client }).migrate();
+  await client.end();
+});
+afterAll(() => server?.close());
+beforeEach(() => {
+  made += 1;
+  resource = `resource-${made}`;
+});
+
+/** A term with an end, which its assert() knows. */
+function shortTerm(forMs: number) {
+  const term = fakeTerm(1n, { forMs });
+  return {
+    ...term,
+    assert: () => {
+      if (term.remainingMs() <= 0) throw new NotLeadingError('over');
+    },
+  };
+}
+
+async function backend(client: { query: (text: string) => Promise<pg.QueryResult> }): Promise<number> {
+  return (await client.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
+}
+
+describe('a server that hangs', () => {
+  let pool: pg.Pool;
+  let stopped: number | undefined;
+  beforeEach(() => {
+    pool = new pg.Pool({ ...server.config, max: 1 });
+    pool.on('error', () => undefined);
+    stopped = undefined;
+  });
+  const stop = (pid: number) => {
+    process.kill(pid, 'SIGSTOP');
+    stopped = pid;
+  };
+  /** Runs it with the time it took; a hang without end would be seen by the test's own limit. */
+  const timed = async (work: () => Promise<unknown>) => {
+    const start = performance.now();
+    const error = await work().catch((e: unknown) => e);
+    const took = performance.now() - start;
+    if (stopped !== undefined) process.kill(stopped, 'SIGCONT');
+    // The pool has thrown that connection away, and goes on.
+    await postgresGuard({ pool }).check(fakeTerm(1n), resource);
+    await pool.end();
+    return { error, took };
+  };
+
+  test('in BEGIN holds nobody past the lease', async () => {
+    const client = await pool.connect();
+    stop(await backend(client));
+    client.release();
+    const { error, took } = await timed(() => postgresGuard({ pool }).check(shortTerm(300), resource));
+    expect(error).toBeInstanceOf(NotLeadingError);
+    expect(took).toBeLessThan(2_000);
+  });
+
+  test('in a statement of the work holds nobody past the lease', async () => {
+    const { error, took } = await timed(() =>
+      postgresGuard({ pool }).transaction(shortTerm(300), resource, async (tx) => {
+        stop(await backend(tx as Transaction<pg.PoolClient>));
+        await tx.query('SELECT 1');
+      }),
+    );
+    expect(error).toBeInstanceOf(NotLeadingError);
+    expect(took).toBeLessThan(2_000);
+  });
+
+  test('in COMMIT holds nobody past the lease, and what became of it is unknown', async () => {
+    const { error, took } = await timed(() =>
+      postgresGuard({ pool }).transaction(shortTerm(300), resource, async (tx) => {
+        stop(await backend(tx as Transaction<pg.PoolClient>));
+      }),
+    );
+    expect(error).toMatchObject({ code: 'COMMIT_UNKNOWN' });
+    expect(took).toBeLessThan(2_000);
+  });
+
+  test('in ROLLBACK holds nobody past the lease', async () => {
+    const { error, took } = await timed(() =>
+      postgresGuard({ pool }).transaction(shortTerm(300), resource, async (tx) => {
+        stop(await backend(tx as Transaction<pg.PoolClient>));
+        throw new NotLeadingError('given up');
+      }),
+    );
+    expect(error).toMatchObject({ message: 'given up' });
+    expect(took).toBeLessThan(2_000);
+  });
+});
+
+describe('one client', () => {
+  let client: pg.Client;
+  beforeEach(async () => {
+    client = new pg.Client(server.config);
+    client.on('error', () => undefined);
+    await client.connect();
+    return () => client.end();
+  });
+
+  test('waiting for one’s turn ends with the lease, and the turn passes on', async () => {
+    const guard = postgresGuard({ client });
+    let end: () => void = () => undefined;
+    const first = guard.transaction(
+      fakeTerm(1n),
+      resource,
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+        }),
+    );
+    await sleep(20);
+    const late = guard.check(shortTerm(100), resource);
+    const next = guard.check(fakeTerm(1n), resource);
+    await expect(late).rejects.toBeInstanceOf(NotLeadingError);
+    end();
+    await Promise.all([first, next]);
+  });
+
+  test('what a transaction has left running may begin one of its own later', async () => {
+    const guard = postgresGuard({ client });
+    let later: Promise<unknown> = Promise.resolve();
+    await guard.transaction(fakeTerm(1n), resource, () => {
+      later = sleep(50).then(() => guard.check(fakeTerm(1n), resource));
+    });
+    await later;
+  });
+});
