@@ -12,7 +12,11 @@ export interface FencedFetchOptions {
 }
 
 /**
- * A `fetch` that presents the term at each call: asserts it, adds the headers, and gives up on the answer when `term.assert()` no longer passes.
+ * A `fetch` that presents the term at each call: asserts it, adds the headers, and gives up on the answer, its body too, when `term.assert()` no
+ * longer passes.
+ *
+ * Redirects aren't followed: `fetch` would take the token along to whoever the answer names. They are returned, or are errors under
+ * `redirect: 'error'`.
  *
  * A request whose answer did not arrive may have been served. The resource's token check makes a repeat by an older *term* harmless, not
  * one by the same term: send an idempotency key too.
@@ -36,19 +40,56 @@ export function fencedFetch(
       response = await send(input, {
         ...init,
         headers,
+        redirect:
+          (init?.redirect ?? (input instanceof Request ? input.redirect : undefined)) === 'error' ? 'error' : 'manual',
         signal: given ? AbortSignal.any([over.signal, given]) : over.signal,
       });
     } finally {
       stop();
     }
+    response = whileTermLasts(response, term, over);
     const stale = response.status === 409 ? await staleFrom(response, term, resource) : undefined;
     if (stale !== undefined) {
       tell(() => observer?.check?.(resource, refusal(term)));
       throw stale;
     }
-    if (response.status !== 428) tell(() => observer?.check?.(resource, 'accepted'));
+    // Nor is a redirect a word of the resource's.
+    const passed = response.status !== 428 && !(response.status >= 300 && response.status < 400);
+    if (passed) tell(() => observer?.check?.(resource, 'accepted'));
     return response;
   };
+}
+
+/**
+ * The answer, with a body that ends in an error when the term is over. It is watched while somebody waits for bytes, and only then: a body that
+ * nobody reads must not leave a timer behind.
+ */
+function whileTermLasts(response: Response, term: FencedTerm, over: AbortController): Response {
+  if (response.body === null) return response;
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const stop = whenOver(term, (reason) => over.abort(reason));
+        try {
+          term.assert();
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          over.abort(error);
+          throw error;
+        } finally {
+          stop();
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  const watched = new Response(body, response);
+  // Where it came from can't be said to the constructor.
+  return Object.defineProperty(watched, 'url', { value: response.url });
 }
 
 /** Leaves the answer's body to the caller: not every 409 is about a token. */
