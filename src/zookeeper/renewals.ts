@@ -22,11 +22,13 @@ export class SessionRenewals implements Renewals {
   readonly #session: Session;
   readonly #parent: string;
   readonly #bounds: Bounds;
+  readonly #intervalMs: number;
   readonly #listeners = new Set<(news: RenewalNews) => void>();
   #node: Promise<string> | null = null;
   #path: string | null = null;
   #inFlight = 0;
   #stopTicking: Cancel | null = null;
+  #last: Reading;
 
   /** `parent`: the path below which session nodes lie. */
   constructor(host: Host, session: Session, parent: string, bounds: Bounds) {
@@ -34,6 +36,8 @@ export class SessionRenewals implements Renewals {
     this.#session = session;
     this.#parent = parent;
     this.#bounds = bounds;
+    this.#intervalMs = session.timeoutMs / RENEWALS_PER_TIMEOUT / 2;
+    this.#last = reading(host.clock);
   }
 
   prepare(): Promise<string> {
@@ -49,9 +53,11 @@ export class SessionRenewals implements Renewals {
     if (this.#stopTicking === null) this.#startTicking();
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      this.#stopTicking?.();
+      if (this.#listeners.size > 0 || this.#stopTicking === null) return;
+      this.#stopTicking();
       this.#stopTicking = null;
+      // A pause that has cost the last term is told all the same, whichever timer woke up first.
+      this.#look();
     };
   }
 
@@ -110,21 +116,25 @@ export class SessionRenewals implements Renewals {
 
   #startTicking(): void {
     const { clock } = this.#host;
-    const interval = this.#session.timeoutMs / RENEWALS_PER_TIMEOUT / 2;
-    let last: Reading = reading(clock);
+    this.#last = reading(clock);
     let turn = 0;
     const tick = () => {
-      this.#stopTicking = clock.after(interval, tick);
-      const now = reading(clock);
-      for (const disturbance of disturbances(last, now, interval, this.#bounds)) {
-        this.#host.emit('disturbed', { disturbance });
-        this.#tell({ type: 'disturbed', disturbance });
-      }
-      last = now;
+      this.#stopTicking = clock.after(this.#intervalMs, tick);
+      this.#look();
       turn += 1;
       if (turn % 2 === 0) this.renewNow();
     };
-    this.#stopTicking = clock.after(interval, tick);
+    this.#stopTicking = clock.after(this.#intervalMs, tick);
+  }
+
+  #look(): void {
+    const now = reading(this.#host.clock);
+    const found = disturbances(this.#last, now, this.#intervalMs, this.#bounds);
+    this.#last = now;
+    for (const disturbance of found) {
+      this.#host.emit('disturbed', { disturbance });
+      this.#tell({ type: 'disturbed', disturbance });
+    }
   }
 
   #tell(news: RenewalNews): void {
