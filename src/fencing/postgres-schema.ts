@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
+import { GATE, gateSql } from './postgres-gate.js';
 
 /** The part of a `pg` client or pool that a migration needs. */
 export interface SqlClient {
@@ -83,9 +84,6 @@ export async function install(client: SqlClient, part: SchemaPart, schema: strin
   await client.query(`${turn} ${script(part, schema)}`);
 }
 
-/** Any number; with the resource's name it makes the number of an advisory lock. */
-const GATE = '7310868735422';
-
 /** tenure.held is `{"<resource>": ["<token>", "<holder>"]}`: the fences of this transaction, and of no other. */
 const HELD = "coalesce(nullif(current_setting('tenure.held', true), ''), '{}')::jsonb";
 
@@ -97,7 +95,7 @@ CREATE TABLE IF NOT EXISTS ${s}.fence (
   holder      text,
   accepted_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-
+${gateSql(s)}
 -- Bounds how long this transaction may hold what it holds, whatever becomes of its client. Safe to call again: the limit counts from
 -- now. Shorter limits of the user's own stay; what they were before ours stands in tenure.limits, as milliseconds.
 CREATE OR REPLACE FUNCTION ${s}.limit_transaction(limit_ms integer) RETURNS void LANGUAGE plpgsql AS $tenure$
@@ -110,6 +108,7 @@ DECLARE
   own     numeric;
   wanted  numeric;
 BEGIN
+  PERFORM ${s}.publish_deadline(limit_ms);
   FOR i IN 1..2 LOOP
     present[i] := round(extract(epoch FROM current_setting(names[i])::interval) * 1000)::bigint::text;
   END LOOP;
@@ -169,11 +168,11 @@ BEGIN
   -- Which of the two locks is needed must be known before one is taken: two that hold the shared one and want the other would wait for each other.
   SELECT f.token, f.holder INTO highest, who FROM ${s}.fence f WHERE f.resource = name;
   IF highest = presented THEN
-    PERFORM pg_advisory_xact_lock_shared(gate);
+    PERFORM ${s}.pass_gate(gate, false);
     -- Looked at again under the lock. Where the snapshot is older than the lock, it is the row lock that notices a newer token.
     SELECT f.token, f.holder INTO highest, who FROM ${s}.fence f WHERE f.resource = name FOR SHARE;
   ELSIF highest IS NULL OR highest < presented THEN
-    PERFORM pg_advisory_xact_lock(gate);
+    PERFORM ${s}.pass_gate(gate, true);
     INSERT INTO ${s}.fence AS f (resource, token, holder) VALUES (name, presented, presenter)
       ON CONFLICT (resource) DO UPDATE SET token = excluded.token, holder = excluded.holder, accepted_at = clock_timestamp()
       WHERE f.token < excluded.token
@@ -229,6 +228,7 @@ BEGIN
       IF current_setting('idle_in_transaction_session_timeout') = '0' AND current_setting('transaction_timeout', true) = '0' THEN
         done := set_config('idle_in_transaction_session_timeout', hold_ms, true) || set_config('transaction_timeout', hold_ms, true)
           || set_config('tenure.limits', '0 0', true);
+        PERFORM ${s}.publish_deadline(hold_ms::integer);
       ELSE
         PERFORM ${s}.limit_transaction(hold_ms::integer);
       END IF;

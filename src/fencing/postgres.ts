@@ -47,7 +47,8 @@ export type ClientOf<P> = P extends { connect: { (): Promise<infer C>; (callback
  * its end, so no newer token can be accepted between the check and the commit.
  *
  * A leader that freezes inside of its transaction doesn't block its successor: the server ends the transaction when
- * what remained of the lease at its beginning (or at the last `extend()`) has passed.
+ * what remained of the lease at its beginning (or at the last `extend()`) has passed. Where it can't, in `COPY … FROM STDIN`, the
+ * successor has it ended, for which both need the same role.
  */
 export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
   readonly #source: Source;

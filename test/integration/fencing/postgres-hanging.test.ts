@@ -104,6 +104,46 @@ describe('a server that hangs', () => {
   });
 });
 
+describe('a leader that is frozen in COPY … FROM STDIN, which no timer of the server ends,', () => {
+  for (const term of ['first', 'second'] as const) {
+    test(`is ended by its successor after its lease (${term} transaction)`, async () => {
+      const pool = new pg.Pool({ ...server.config, max: 4 });
+      pool.on('error', () => undefined);
+      await pool.query('CREATE TABLE IF NOT EXISTS copied (note text)');
+      const guard = postgresGuard({ pool });
+      if (term === 'second') await guard.check(fakeTerm(1n), resource);
+      let frozen: () => void = () => undefined;
+      const inside = new Promise<void>((resolve) => {
+        frozen = resolve;
+      });
+      const older = guard
+        .transaction(fakeTerm(1n, { forMs: 1_500 }), resource, async (tx) => {
+          await new Promise((resolve, reject) => {
+            const copy = {
+              submit: (connection: { query(text: string): void }) => connection.query('COPY copied FROM STDIN'),
+              // Nothing is sent, neither data nor the end of it.
+              handleCopyInResponse: () => frozen(),
+              handleError: reject,
+              handleCommandComplete: () => undefined,
+              handleReadyForQuery: resolve,
+            };
+            tx.query(copy as unknown as string);
+          });
+        })
+        .catch((error: unknown) => error);
+      await inside;
+      const start = performance.now();
+      await guard.check(fakeTerm(2n, { forMs: 15_000 }), resource);
+      const took = performance.now() - start;
+      // Not before its lease was over.
+      expect(took).toBeGreaterThan(1_000);
+      expect(took).toBeLessThan(4_500);
+      expect(await older).toBeInstanceOf(Error);
+      await pool.end();
+    });
+  }
+});
+
 describe('one client', () => {
   let client: pg.Client;
   beforeEach(async () => {
