@@ -2,10 +2,10 @@
 export const GATE = '7310868735422';
 
 /** Any number that fits in 32 bits: the first half of the advisory locks that publish deadlines. */
-const DEADLINE = '1952804450';
+export const DEADLINE = '1952804450';
 
 /** Deadlines are seconds since 2020, so that they fit in 31 bits until 2088. */
-const EPOCH = '1577836800';
+export const EPOCH = '1577836800';
 
 /** What a transaction at the gate tells those who wait behind it, and how they wait. */
 export function gateSql(s: string): string {

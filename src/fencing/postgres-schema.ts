@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
-import { GATE, gateSql } from './postgres-gate.js';
+import { DEADLINE, EPOCH, GATE, gateSql } from './postgres-gate.js';
 
 /** The part of a `pg` client or pool that a migration needs. */
 export interface SqlClient {
@@ -227,8 +227,8 @@ BEGIN
     IF highest = $2::bigint THEN
       IF current_setting('idle_in_transaction_session_timeout') = '0' AND current_setting('transaction_timeout', true) = '0' THEN
         done := set_config('idle_in_transaction_session_timeout', hold_ms, true) || set_config('transaction_timeout', hold_ms, true)
-          || set_config('tenure.limits', '0 0', true);
-        PERFORM ${s}.publish_deadline(hold_ms::integer);
+          || set_config('tenure.limits', '0 0', true)
+          || pg_advisory_xact_lock_shared(${DEADLINE}, ceil(date_part('epoch', clock_timestamp()) + hold_ms::float8 / 1000 - ${EPOCH})::integer)::text;
       ELSE
         PERFORM ${s}.limit_transaction(hold_ms::integer);
       END IF;
