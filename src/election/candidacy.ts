@@ -306,8 +306,9 @@ export class Candidacy {
     this.#emit('token_regressed', { token, recorded });
     return new TokenRegressedError(
       `election ${JSON.stringify(this.#contest.election)}: our token ${token} would not exceed ${recorded}, the token of ` +
-        'the last term: the ensemble was restored from a backup or rebuilt. Raise the floor with ' +
-        `'tenure fence raise --election ${this.#contest.election} --to <more than any token that a resource has accepted>'`,
+        'the last term: the ensemble was restored from a backup or rebuilt. Raise the "floor" in the term record ' +
+        `${this.#contest.paths.term} above every token that a resource has accepted: by hand, as docs/operations.md says ` +
+        "under 'A restored or rebuilt ensemble', until there is a command for it (tenure fence raise)",
     );
   }
 
