@@ -39,7 +39,7 @@ export class Candidacy {
   readonly #attachment: Attachment;
   readonly #contest: Contest;
   readonly #cancels: Cancel[] = [];
-  readonly #subscriptions = new Map<string, { path: string; cancel: Cancel }>();
+  readonly #subscriptions = new Map<string, Cancel>();
   #state: CampaignState | null = null;
   #own: OwnNodeWatch | null = null;
   #alarm: Cancel = () => {};
@@ -223,9 +223,9 @@ export class Candidacy {
   /** One subscription for each role: it moves along when the predecessor or the leader becomes another. */
   #watchedRead(role: string, path: string, changed: (gone: boolean) => void) {
     const { session } = this.#attachment;
-    this.#subscriptions.get(role)?.cancel();
+    this.#subscriptions.get(role)?.();
     const cancel = session.onNode(path, (change) => changed(change === 'deleted'));
-    this.#subscriptions.set(role, { path, cancel });
+    this.#subscriptions.set(role, cancel);
     return untilAnswered(this.#host, session, () => session.read(path, { watch: true }));
   }
 
@@ -296,7 +296,7 @@ export class Candidacy {
   #stop(): void {
     this.#over = true;
     this.#alarm();
-    for (const { cancel } of this.#subscriptions.values()) cancel();
+    for (const cancel of this.#subscriptions.values()) cancel();
     for (const cancel of this.#cancels) cancel();
   }
 

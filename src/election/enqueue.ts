@@ -1,6 +1,6 @@
 import type { Self } from './campaign.js';
 import type { Host } from './host.js';
-import { ensurePath, isKind } from './nodes.js';
+import { createBelow } from './nodes.js';
 import { OwnNodeWatch } from './own-node.js';
 import { removeSurely, untilAnswered } from './persistence.js';
 import type { Session } from './port.js';
@@ -34,7 +34,9 @@ export async function enqueue(
 ): Promise<Place | null> {
   const uuid = host.uuid();
   const path = `${queuePath}/${nodePrefix(uuid, prefix)}`;
-  const created = await untilAnswered(host, session, () => createIn(session, queuePath, path, data));
+  const created = await untilAnswered(host, session, () =>
+    createBelow(session, queuePath, path, data, 'ephemeral_sequential'),
+  );
   const node = created.slice(queuePath.length + 1);
   const watch = new OwnNodeWatch(host, session, created);
   let names: readonly string[];
@@ -75,15 +77,4 @@ async function earlier(
 export async function listed(host: Host, session: Session, queuePath: string): Promise<string[]> {
   const children = await untilAnswered(host, session, () => session.children(queuePath));
   return inOrder(children?.names ?? []);
-}
-
-async function createIn(session: Session, queuePath: string, path: string, data: Uint8Array): Promise<string> {
-  for (;;) {
-    try {
-      return await session.create(path, data, 'ephemeral_sequential');
-    } catch (error) {
-      if (!isKind(error, 'no_node')) throw error;
-      await ensurePath(session, queuePath);
-    }
-  }
 }

@@ -1,5 +1,5 @@
 import { CoordinatorError, type CoordinatorErrorKind } from '../errors.js';
-import type { Session } from './port.js';
+import type { CreateMode, Session } from './port.js';
 
 const NOTHING = new Uint8Array(0);
 
@@ -18,5 +18,23 @@ export async function ensurePath(session: Session, path: string): Promise<void> 
     await ensurePath(session, path.slice(0, path.lastIndexOf('/')));
     // Once more, not a plain create: somebody else may make the same path at this moment.
     await ensurePath(session, path);
+  }
+}
+
+/** Creates a child of `parent`, and the parent first where it is missing, or goes missing. @returns the child's path */
+export async function createBelow(
+  session: Session,
+  parent: string,
+  path: string,
+  data: Uint8Array,
+  mode: CreateMode,
+): Promise<string> {
+  for (;;) {
+    try {
+      return await session.create(path, data, mode);
+    } catch (error) {
+      if (!isKind(error, 'no_node')) throw error;
+      await ensurePath(session, parent);
+    }
   }
 }

@@ -1,5 +1,6 @@
 import type { Host } from '../election/host.js';
-import { ensurePath, isKind } from '../election/nodes.js';
+import { createBelow } from '../election/nodes.js';
+import { untilAnswered } from '../election/persistence.js';
 import type { RenewalNews, Renewals, Session } from '../election/port.js';
 import { CoordinatorError } from '../errors.js';
 import { type Cancel, instant } from '../lease/clock.js';
@@ -88,24 +89,12 @@ export class SessionRenewals implements Renewals {
    * A fresh name each time, never one that was in use: a successor that sees a session node go may
    * conclude that no renewal will ever again be written to it.
    */
-  async #create(): Promise<string> {
-    for (;;) {
+  #create(): Promise<string> {
+    return untilAnswered(this.#host, this.#session, async () => {
       const name = this.#host.uuid();
-      const path = `${this.#parent}/${name}`;
-      try {
-        await this.#session.create(path, ALIVE, 'ephemeral');
-        this.#path = path;
-        return name;
-      } catch (error) {
-        if (isKind(error, 'no_node')) await ensurePath(this.#session, this.#parent);
-        else if (!(error instanceof CoordinatorError && error.retriable) || !alive(this.#session)) throw error;
-        else await this.#pause();
-      }
-    }
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => this.#host.clock.after(50 + this.#host.random() * 100, resolve));
+      this.#path = await createBelow(this.#session, this.#parent, `${this.#parent}/${name}`, ALIVE, 'ephemeral');
+      return name;
+    });
   }
 
   #nodeGone(): void {
@@ -140,8 +129,4 @@ export class SessionRenewals implements Renewals {
   #tell(news: RenewalNews): void {
     for (const listener of [...this.#listeners]) listener(news);
   }
-}
-
-export function alive(session: Session): boolean {
-  return session.state === 'connected' || session.state === 'disconnected';
 }

@@ -1,5 +1,6 @@
 import { type Host, sleep } from '../election/host.js';
 import { sessionsPath } from '../election/names.js';
+import { sessionLives } from '../election/persistence.js';
 import type { Attachment, Driver, Membership, Session } from '../election/port.js';
 import { Turns } from '../election/turns.js';
 import { orAborted } from '../election/waiting.js';
@@ -7,7 +8,7 @@ import { ClosedError, TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
 import type { Bounds } from '../lease/disturbance.js';
 import { defaultLeaseMs, LEASE_SHARE_MAX } from '../lease/lease.js';
-import { alive, SessionRenewals } from './renewals.js';
+import { SessionRenewals } from './renewals.js';
 
 export interface SessionsOptions {
   /** Root of all elections, with the chroot before it. */
@@ -54,7 +55,7 @@ export class Sessions implements Membership {
 
   attach(signal?: AbortSignal): Promise<Attachment> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
-    if (this.#current !== null && alive(this.#current.session)) return Promise.resolve(this.#current);
+    if (this.#current !== null && sessionLives(this.#current.session)) return Promise.resolve(this.#current);
     this.#opening ??= this.#reopen().finally(() => {
       this.#opening = null;
     });
@@ -95,7 +96,7 @@ export class Sessions implements Membership {
     this.#current = attachment;
     this.#host.emit('session_opened', { sessionId: session.id, timeoutMs, requestedMs: sessionTimeoutMs, leaseMs });
     session.onState((state) => {
-      if (!alive(session) && this.#current === attachment) this.#current = null;
+      if (!sessionLives(session) && this.#current === attachment) this.#current = null;
       this.#host.emit('session_state', { sessionId: session.id, state });
     });
     return attachment;

@@ -1,8 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { startEnsemble, waitFor } from '../../deploy/local/index.js';
 import { ActBook } from './acts.js';
 import { monotonicMs, sleep } from './monotonic.js';
 import { Operator } from './operator.js';
+import { layWire, run } from './wire.js';
 import { WorkerProcess } from './worker-process.js';
 
 /*
@@ -14,33 +14,7 @@ const inside = { address: '10.20.0.2', wire: '10.20.1.2' };
 const outside = { address: '10.20.0.1', wire: '10.20.1.1' };
 const index = Number(process.argv[2]) - 1;
 
-const run = (command: string): Buffer => {
-  const [name = '', ...args] = command.split(' ');
-  return execFileSync(name, args);
-};
-
-// The inner namespace lives as long as this process of its own does, which ends with ours.
-const holder = spawn('setpriv', ['--pdeathsig', 'KILL', 'unshare', '-n', 'sleep', 'infinity'], { stdio: 'ignore' });
-const prefix = ['nsenter', '-t', String(holder.pid), '-n'];
-const here = run('readlink /proc/self/ns/net').toString();
-await waitFor(() => run(`readlink /proc/${holder.pid}/ns/net`).toString() !== here, { what: 'the inner namespace' });
-
-// The addresses are on the loopbacks, so that they stay when the wire is down.
-run('ip link set lo up');
-run(`ip link add outer type veth peer name inner netns ${holder.pid}`);
-run(`ip address add ${outside.address}/32 dev lo`);
-run(`ip address add ${outside.wire}/24 dev outer`);
-run('ip link set outer up');
-run(`ip route add ${inside.address} via ${inside.wire} src ${outside.address}`);
-for (const command of [
-  'ip link set lo up',
-  `ip address add ${inside.address}/32 dev lo`,
-  `ip address add ${inside.wire}/24 dev inner`,
-  'ip link set inner up',
-  `ip route add ${outside.address} via ${outside.wire} src ${inside.address}`,
-]) {
-  run(`${prefix.join(' ')} ${command}`);
-}
+const { prefix, close } = await layWire(outside, inside);
 
 const ensemble = await startEnsemble({
   bindHosts: [1, 2, 3].map((id) => (id === index + 1 ? inside.address : outside.address)),
@@ -82,7 +56,7 @@ const queue = await operator.queueOf('cut-off', 2, 30_000);
 await operator.close();
 await Promise.all([leader, naive, successor, heir].map((worker) => worker.kill('SIGTERM')));
 await ensemble.close();
-holder.kill('SIGKILL');
+close();
 
 const since = (book: ActBook) =>
   book.all.map(({ who, term, first, last }) => ({

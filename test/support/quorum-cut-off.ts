@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { startEnsemble, waitFor } from '../../deploy/local/index.js';
 import { judge, probeServers } from '../../src/zookeeper/ensemble.js';
 import { EnsembleWatch } from '../../src/zookeeper/ensemble-watch.js';
 import { monotonicMs, sleep } from './monotonic.js';
+import { layWire, run } from './wire.js';
 
 /*
  * The ensemble's leader behind a wire that is cut, seen from its own side, where nobody else answers, and from the other,
@@ -11,32 +12,7 @@ import { monotonicMs, sleep } from './monotonic.js';
 const inside = { address: '10.21.0.2', wire: '10.21.1.2' };
 const outside = { address: '10.21.0.1', wire: '10.21.1.1' };
 
-const run = (command: string): Buffer => {
-  const [name = '', ...args] = command.split(' ');
-  return execFileSync(name, args);
-};
-
-// The inner namespace lives as long as this process of its own does, which ends with ours.
-const holder = spawn('setpriv', ['--pdeathsig', 'KILL', 'unshare', '-n', 'sleep', 'infinity'], { stdio: 'ignore' });
-const prefix = ['nsenter', '-t', String(holder.pid), '-n'];
-const here = run('readlink /proc/self/ns/net').toString();
-await waitFor(() => run(`readlink /proc/${holder.pid}/ns/net`).toString() !== here, { what: 'the inner namespace' });
-
-run('ip link set lo up');
-run(`ip link add outer type veth peer name inner netns ${holder.pid}`);
-run(`ip address add ${outside.address}/32 dev lo`);
-run(`ip address add ${outside.wire}/24 dev outer`);
-run('ip link set outer up');
-run(`ip route add ${inside.address} via ${inside.wire} src ${outside.address}`);
-for (const command of [
-  'ip link set lo up',
-  `ip address add ${inside.address}/32 dev lo`,
-  `ip address add ${inside.wire}/24 dev inner`,
-  'ip link set inner up',
-  `ip route add ${outside.address} via ${outside.wire} src ${inside.address}`,
-]) {
-  run(`${prefix.join(' ')} ${command}`);
-}
+const { prefix, close } = await layWire(outside, inside);
 
 // Server 3 leads when all start together.
 const ensemble = await startEnsemble({
@@ -85,7 +61,7 @@ await waitFor(() => others.includes(states.at(-1)?.leader ?? '') && states.at(-1
 await sleep(300);
 watch.stop();
 await ensemble.close();
-holder.kill('SIGKILL');
+close();
 process.stdout.write(
   `${JSON.stringify({ cutLed: leader === cut, cut: cut?.address, before, within, withinMs, states })}\n`,
 );
