@@ -11,14 +11,27 @@ const PACKAGES = {
   amtool: 'prometheus-alertmanager',
   'prometheus-alertmanager': 'prometheus-alertmanager',
   jsonnet: 'jsonnet',
+  python3: 'python3-venv',
+  go: 'golang-go',
+  javac: 'default-jdk-headless',
+  mvn: 'maven',
+  curl: 'curl',
+  jq: 'jq',
+  psql: 'postgresql-client',
 } as const;
 
 export type Tool = keyof typeof PACKAGES;
 
+/** The full path of a command, or undefined where it isn't installed. */
+export function findTool(tool: Tool): string | undefined {
+  // Where Go's own archive puts it, which isn't everybody's PATH.
+  return findCommand(tool, tool === 'go' ? ['/usr/local/go/bin'] : []);
+}
+
 /** Skips the test, saying why, where a command isn't installed. With TENURE_REQUIRE_ALL=1 it fails instead. */
 export function needs(context: TestContext, ...tools: Tool[]): void {
   for (const tool of tools) {
-    if (findCommand(tool)) continue;
+    if (findTool(tool)) continue;
     const reason = `no ${tool} found (Debian: apt-get install ${PACKAGES[tool]})`;
     if (process.env['TENURE_REQUIRE_ALL']) throw new MissingToolError(reason);
     context.skip(reason);
@@ -27,7 +40,7 @@ export function needs(context: TestContext, ...tools: Tool[]): void {
 
 /** Why something that takes these commands can't run; undefined where it can. For what is decided before any test begins. */
 export function missing(...tools: Tool[]): string | undefined {
-  const absent = tools.find((tool) => !findCommand(tool));
+  const absent = tools.find((tool) => !findTool(tool));
   return absent && `no ${absent} found (Debian: apt-get install ${PACKAGES[absent]})`;
 }
 
