@@ -23,6 +23,10 @@ node_modules/.installed: package.json package-lock.json
 servers: node_modules/.installed ## Fetch the real servers that the tests and the demo start
 	@npx tsx deploy/local/up.ts --fetch
 
+.PHONY: toolchains
+toolchains: node_modules/.installed ## Fetch kazoo, Curator and go-zookeeper, whose candidates stand in our queues
+	@npx tsx deploy/local/toolchains/fetch.ts
+
 .PHONY: build
 build: node_modules/.installed ## Compile to dist/
 	npm run --silent build
@@ -42,7 +46,7 @@ stack: node_modules/.installed servers ## Run everything from the ensemble to th
 	@npx tsx deploy/stack/stack.ts $(ARGS)
 
 .PHONY: test
-test: lint build servers ## Run every test
+test: lint build servers toolchains ## Run every test
 	npx vitest run $(ARGS)
 
 .PHONY: bench

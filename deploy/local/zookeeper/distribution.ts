@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { cacheDirectory } from '../cache.js';
 import { lock } from '../lock.js';
 import { MissingToolError } from '../missing-tool.js';
 import { findCommand } from '../process.js';
+import { copyDependencies } from '../toolchains/maven.js';
 
-const run = promisify(execFile);
 const pomFile = fileURLToPath(new URL('./pom.xml', import.meta.url));
 
 /** A ZooKeeper server that can be started: a Java and the jars. */
@@ -42,13 +40,11 @@ export async function resolveDistribution(wanted?: string, onProgress: Progress 
   const directory = join(cacheDirectory(), `zookeeper-${version}-${digest}`);
   const library = join(directory, 'lib');
   if (!existsSync(library)) {
-    const mvn = findCommand('mvn');
-    if (!mvn)
+    if (!findCommand('mvn'))
       return debianDistribution(java, wanted || process.env['TENURE_ZOOKEEPER_VERSION'] || undefined, onProgress);
-    // Maven's local repository can't stand two that download the same thing, so one process fetches and the others wait.
     const held = await lock(`${directory}.lock`);
     try {
-      if (!existsSync(library)) await fetchJars(mvn, version, directory, library, onProgress);
+      if (!existsSync(library)) await fetchJars(version, directory, library, onProgress);
     } finally {
       held.release();
     }
@@ -76,25 +72,17 @@ function findJava(): string {
   return java;
 }
 
-async function fetchJars(
-  mvn: string,
-  version: string,
-  directory: string,
-  library: string,
-  onProgress: Progress,
-): Promise<void> {
+async function fetchJars(version: string, directory: string, library: string, onProgress: Progress): Promise<void> {
   onProgress(`fetching ZooKeeper ${version} from Maven Central into ${directory}`);
   const draft = join(directory, `lib.${process.pid}.draft`);
   mkdirSync(draft, { recursive: true });
   try {
-    const goal = 'dependency:copy-dependencies';
-    const properties = [`-DoutputDirectory=${draft}`, `-Dzookeeper.version=${version}`];
-    await run(mvn, ['-B', '-q', '-f', pomFile, goal, ...properties], { maxBuffer: 1 << 24 });
+    await copyDependencies(pomFile, draft, [`-Dzookeeper.version=${version}`]);
     renameSync(draft, library);
   } catch (error) {
     rmSync(directory, { recursive: true, force: true });
-    const { stdout = '', stderr = '', message } = error as { stdout?: string; stderr?: string; message: string };
-    const reason = /\[ERROR\] (.*)/.exec(stdout + stderr)?.[1] ?? message;
+    const { message } = error as Error;
+    const reason = /\[ERROR\] (.*)/.exec(message)?.[1] ?? message;
     throw new Error(`Maven could not fetch ZooKeeper ${version}: ${reason}`, { cause: error });
   }
 }

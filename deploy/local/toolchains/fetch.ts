@@ -1,0 +1,27 @@
+/**
+ * Fills the cache with kazoo, with Curator and with what the arguments name, before tests, whose time is limited: files
+ * of requirements (`.txt`), poms (`.xml`) and folders of Go modules. What isn't installed is named and left out, and is an
+ * error with TENURE_REQUIRE_ALL=1.
+ */
+import { MissingToolError } from '../missing-tool.js';
+import { curatorClasspath, goBuild, jarsOf, kazooPython, pythonWith } from './index.js';
+
+const onProgress = (line: string): void => console.error(line);
+
+function fetchNamed(what: string): Promise<string> {
+  if (what.endsWith('.txt')) return pythonWith(what, onProgress);
+  if (what.endsWith('.xml')) return jarsOf(what, onProgress);
+  return goBuild(what);
+}
+
+async function attempt(work: () => Promise<string>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    console.error((error as Error).message);
+    if (!(error instanceof MissingToolError) || process.env['TENURE_REQUIRE_ALL']) process.exitCode = 1;
+  }
+}
+
+const named = process.argv.slice(2).map((what) => () => fetchNamed(what));
+for (const work of [() => kazooPython(onProgress), () => curatorClasspath(onProgress), ...named]) await attempt(work);
