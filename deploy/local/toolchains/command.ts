@@ -14,25 +14,20 @@ const DEBIAN = {
 
 type Command = keyof typeof DEBIAN;
 
-const directories = (): string[] => {
+/** Where they are besides PATH: where Go's own archive puts it, and what Java's users set. */
+const places = (): string[] => {
   const home = process.env['JAVA_HOME'];
-  return home ? [`${home}/bin`] : [];
+  return ['/usr/local/go/bin', ...(home ? [`${home}/bin`] : [])];
 };
-
-/** Why these can't be run, in a line; undefined where they can. */
-export function lacking(...commands: readonly Command[]): string | undefined {
-  const absent = commands.find((name) => findCommand(name, directories()) === undefined);
-  return absent && `no ${absent} found (Debian: apt-get install ${DEBIAN[absent]})`;
-}
 
 /**
  * @returns the full path
  * @throws {MissingToolError}
  */
 export function command(name: Command): string {
-  const why = lacking(name);
-  if (why !== undefined) throw new MissingToolError(why);
-  return findCommand(name, directories()) as string;
+  const path = findCommand(name, places());
+  if (path === undefined) throw new MissingToolError(`no ${name} found (Debian: apt-get install ${DEBIAN[name]})`);
+  return path;
 }
 
 /** Runs a tool to its end, and returns all that it wrote. An error says what was attempted, and how it ended. */

@@ -4,17 +4,17 @@
  * error with TENURE_REQUIRE_ALL=1.
  */
 import { MissingToolError } from '../missing-tool.js';
-import { curatorClasspath, goBuild, jarsOf, kazooPython, pythonWith } from './index.js';
+import { curatorClasspath, goProgram, jarsOf, kazooPython, pythonWith } from './index.js';
 
 const onProgress = (line: string): void => console.error(line);
 
-function fetchNamed(what: string): Promise<string> {
+function fetchNamed(what: string): Promise<unknown> {
   if (what.endsWith('.txt')) return pythonWith(what, onProgress);
   if (what.endsWith('.xml')) return jarsOf(what, onProgress);
-  return goBuild(what);
+  return goProgram(what);
 }
 
-async function attempt(work: () => Promise<string>): Promise<void> {
+async function attempt(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {

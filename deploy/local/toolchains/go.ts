@@ -10,7 +10,7 @@ import { digest } from './digest.js';
  *
  * @throws {MissingToolError}
  */
-export async function goBuild(directory: string): Promise<string> {
+export async function goProgram(directory: string): Promise<string> {
   const go = command('go');
   const folder = join(cacheDirectory(), 'go');
   const program = join(folder, `${basename(directory)}-${digest(resolve(directory))}`);
@@ -26,7 +26,8 @@ export async function goBuild(directory: string): Promise<string> {
 export function goEnvironment(): NodeJS.ProcessEnv {
   return {
     GOMODCACHE: join(cacheDirectory(), 'go/mod'),
-    GOFLAGS: `${process.env['GOFLAGS'] ?? ''} -modcacherw -buildvcs=false`.trim(),
+    GOCACHE: join(cacheDirectory(), 'go/build'),
+    GOFLAGS: '-mod=readonly -modcacherw -buildvcs=false',
     GOTOOLCHAIN: 'local',
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Progress } from '../zookeeper/distribution.js';
@@ -11,24 +11,61 @@ import { copyDependencies } from './maven.js';
 const curator = fileURLToPath(new URL('./curator.xml', import.meta.url));
 
 /** Curator's recipes and ZooKeeper's Java client, as a class path. */
-export function curatorClasspath(onProgress?: Progress): Promise<string> {
-  return jarsOf(curator, onProgress);
+export async function curatorClasspath(onProgress?: Progress): Promise<string> {
+  return (await jarsOf(curator, onProgress)).join(':');
+}
+
+/** Java sources compiled against Curator: the class path to run them with. */
+export function curatorProgram(folder: string): Promise<string> {
+  return javaClasses([folder], curator);
 }
 
 /**
- * The jars that a pom asks for, as a class path. Fetched from Maven Central once, and compared with the checksums that stand
- * beside the pom, in a file of its name that ends in `.sha256`, as `sha256sum` writes and checks it.
+ * Java sources compiled against what a pom depends on: the class path to run them with.
+ *
+ * @param folders where the sources are
+ * @param pom whose dependencies are fetched; none where the sources need none
+ * @throws {MissingToolError}
+ */
+export async function javaClasses(folders: readonly string[], pom?: string): Promise<string> {
+  const javac = command('javac');
+  const version = await runTool('asking javac for its version', javac, ['-version']);
+  const library = pom === undefined ? [] : await jarsOf(pom);
+  const classpath = library.join(':');
+  const sources = folders.map((folder) => ({ folder, files: filesIn(folder, '.java') }));
+  const read = sources.map(({ folder, files }) => digestOf(folder, files));
+  const classes = await kept(`classes-${digest(version, classpath, ...read)}`, async (place) => {
+    const options = [
+      '--release',
+      '17',
+      '-Xlint:all,-processing',
+      '-Werror',
+      '-proc:none',
+      '-cp',
+      classpath,
+      '-d',
+      place,
+    ];
+    await runTool('javac', javac, [...options, ...sources.flatMap(({ files }) => files)]);
+  });
+  return [classes, ...library].join(':');
+}
+
+/**
+ * The jars that a pom asks for. Fetched from Maven Central once, and compared with the checksums beside the pom where there
+ * are some: in a file of its name that ends in `.sha256`, as `sha256sum` writes it.
  *
  * @throws {MissingToolError}
  */
-export async function jarsOf(pom: string, onProgress: Progress = () => {}): Promise<string> {
-  const sums = readFileSync(pom.replace(/\.xml$/, '.sha256'), 'utf8');
-  const directory = await kept(`jars-${digest(readFileSync(pom), sums)}`, async (folder) => {
+export async function jarsOf(pom: string, onProgress: Progress = () => {}): Promise<string[]> {
+  const pinned = pom.replace(/\.xml$/, '.sha256');
+  const sums = existsSync(pinned) ? readFileSync(pinned, 'utf8') : undefined;
+  const directory = await kept(`jars-${digest(readFileSync(pom), sums ?? '')}`, async (folder) => {
     onProgress(`fetching what ${pom} lists from Maven Central into ${folder}`);
     await copyDependencies(pom, folder);
-    check(folder, sums);
+    if (sums !== undefined) check(folder, sums);
   });
-  return filesIn(directory, '.jar').join(':');
+  return filesIn(directory, '.jar');
 }
 
 /** Every jar that came along must be listed, and be what it was. */
@@ -38,29 +75,7 @@ function check(folder: string, sums: string): void {
     const sum = createHash('sha256')
       .update(readFileSync(join(folder, name)))
       .digest('hex');
-    if (pinned.get(name) !== sum)
-      throw new Error(`${name} has the checksum ${sum}, not ${pinned.get(name) ?? 'any'} as pinned`);
+    const expected = pinned.get(name) ?? 'any';
+    if (sum !== expected) throw new Error(`${name} has the checksum ${sum}, not ${expected} as pinned`);
   }
-}
-
-/** Compiles all of a folder's Java with a class path: the class path to run it with. */
-export async function javaBuild(directory: string, classpath = ''): Promise<string> {
-  const javac = command('javac');
-  const version = await runTool('asking javac for its version', javac, ['-version']);
-  const sources = filesIn(directory, '.java');
-  const classes = await kept(`classes-${digest(version, classpath, digestOf(directory, sources))}`, async (folder) => {
-    await runTool('javac', javac, [
-      '--release',
-      '11',
-      '-Xlint:all',
-      '-Werror',
-      '-proc:none',
-      '-cp',
-      classpath,
-      '-d',
-      folder,
-      ...sources,
-    ]);
-  });
-  return classpath === '' ? classes : `${classes}:${classpath}`;
 }

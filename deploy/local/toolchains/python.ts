@@ -15,8 +15,8 @@ export function kazooPython(onProgress?: Progress): Promise<string> {
 }
 
 /**
- * A Python of its own with what a file of requirements lists, each with its version and checksums: the path of its
- * program. Fetched from PyPI once.
+ * A Python of its own with what a file of requirements lists: the path of its program. Fetched from PyPI once. Where the
+ * file gives checksums, pip insists on them.
  *
  * @throws {MissingToolError}
  */
@@ -27,7 +27,7 @@ export async function pythonWith(requirements: string, onProgress: Progress = ()
   const directory = await kept(name, async (folder) => {
     onProgress(`fetching what ${requirements} lists from PyPI into ${folder}`);
     await makeEnvironment(python, folder);
-    const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--require-hashes'];
+    const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
     await runTool('pip install', join(folder, 'bin/python'), [...install, '-r', requirements]);
   });
   return join(directory, 'bin/python');
