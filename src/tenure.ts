@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
+import { listElections } from './election/catalogue.js';
 import { type Commons, Election } from './election/election.js';
 import type { TenureEvents } from './election/events.js';
 import { type Host, silentLogger } from './election/host.js';
@@ -107,6 +108,20 @@ export class Tenure implements AsyncDisposable {
     const election = new Election(this.#commons, name, resolved);
     this.#telemetry?.election(name, () => election.census());
     return election;
+  }
+
+  /**
+   * The names of all elections below the root, sorted, whether anybody stands in them or not. Takes a read for each, so it
+   * is for looking around, not for a loop.
+   *
+   * @throws `options.signal.reason` when aborted; {@link ClosedError} after `close()`; {@link CoordinatorError} when no
+   *   server answers before the session dies
+   */
+  async elections(options: { readonly signal?: AbortSignal } = {}): Promise<string[]> {
+    const { host, membership, root, closing } = this.#commons;
+    const stop = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
+    const { session } = await membership.attach(stop);
+    return listElections(host, session, root, stop);
   }
 
   /**

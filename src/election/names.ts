@@ -31,6 +31,11 @@ export function electionName(name: string): string {
   return name;
 }
 
+/** Whether a znode below an election, or below the root, by this name is one of ours and no part of another election's name. */
+export function isReserved(segment: string): boolean {
+  return RESERVED.has(segment);
+}
+
 /** Where everything of one election lies. */
 export interface ElectionPaths {
   readonly election: string;

@@ -1,0 +1,45 @@
+import { type Style, styleFor, wantsColour } from './style.js';
+
+/** Standard output or standard error. */
+export class Output {
+  readonly style: Style;
+  readonly #stream: NodeJS.WriteStream;
+  #broken = false;
+
+  /** `onBroken` is told once, when nothing can be written any more; with code EPIPE the reader has seen enough. */
+  constructor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv, onBroken: (error: NodeJS.ErrnoException) => void) {
+    this.#stream = stream;
+    this.style = styleFor(wantsColour(stream.isTTY === true, env));
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (this.#broken) return;
+      this.#broken = true;
+      onBroken(error);
+    });
+  }
+
+  get isTerminal(): boolean {
+    return this.#stream.isTTY === true;
+  }
+
+  /** How wide lines may be: the terminal's width, or 100. */
+  get columns(): number {
+    return Math.max(40, this.#stream.columns ?? 100);
+  }
+
+  write(text: string): void {
+    if (!this.#broken) this.#stream.write(text);
+  }
+
+  line(text = ''): void {
+    this.write(`${text}\n`);
+  }
+
+  /** One value on one line; bigint as decimal text. */
+  json(value: unknown): void {
+    this.line(toJson(value));
+  }
+}
+
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part) => (typeof part === 'bigint' ? part.toString() : part));
+}
