@@ -12,9 +12,6 @@ const alerts = fileURLToPath(new URL('../../alerts', import.meta.url));
 /** The elections that the workers take part in; the first one has all the work. */
 export const ELECTIONS = ['settlement', 'reports'] as const;
 
-/** The label that says which ensemble. */
-export const CLUSTER = 'demo';
-
 /** What Prometheus scrapes. */
 export interface ScrapeTarget {
   readonly job: string;
@@ -38,20 +35,12 @@ export async function prometheusFiles(
     alerts+: { ${short.join(' ')} },
   }`;
   await render('rules.jsonnet', config, join(directory, 'rules.yaml'));
-  const every = `${pace.scrapeSeconds}s`;
-  const jobs = [...new Set(targets.map(({ job }) => job))];
-  const prometheus = {
-    global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: every },
-    rule_files: ['rules.yaml'],
-    alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] },
-    scrape_configs: jobs.map((job) => ({
-      job_name: job,
-      static_configs: targets
-        .filter((target) => target.job === job)
-        .map(({ name, address }) => ({ targets: [address], labels: { instance: name, cluster: CLUSTER } })),
-    })),
-  };
-  return write(directory, 'prometheus.yaml', prometheus);
+  const jobs: Record<string, Record<string, string>> = {};
+  for (const { job, name, address } of targets) jobs[job] = { ...jobs[job], [name]: address };
+  const addresses = { every: `${pace.scrapeSeconds}s`, alertmanagers: [alertmanager], jobs };
+  const file = join(directory, 'prometheus.yaml');
+  await render('prometheus.jsonnet', `{ prometheus+: ${JSON.stringify(addresses)} }`, file);
+  return file;
 }
 
 /** Alertmanager's configuration, with its receivers at this address. @returns its path */
@@ -83,11 +72,4 @@ async function render(source: string, config: string, file: string): Promise<voi
     timeout: 30_000,
   });
   writeFileSync(file, stdout);
-}
-
-/** JSON is YAML. */
-function write(directory: string, name: string, content: unknown): string {
-  const file = join(directory, name);
-  writeFileSync(file, JSON.stringify(content, null, 2));
-  return file;
 }

@@ -11,10 +11,8 @@ import {
 
 const PROGRAM = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** What a worker is told at its start. */
-export interface WorkerSettings {
-  readonly name: string;
-  readonly metricsPort: number;
+/** What all workers are told; see settings.ts. */
+export interface Surroundings {
   readonly servers: string;
   readonly sessionTimeoutMs: number;
   readonly probeMs: number;
@@ -47,12 +45,24 @@ export class Worker {
     return this.#process?.running ? this.#process.pid : undefined;
   }
 
-  async start(settings: Omit<WorkerSettings, 'name' | 'metricsPort'>): Promise<void> {
-    const all: WorkerSettings = { ...settings, name: this.name, metricsPort: this.#lease.port };
+  async start({ servers, sessionTimeoutMs, probeMs, postgres }: Surroundings): Promise<void> {
     this.#process = await launch({
       name: this.name,
       command: process.execPath,
-      args: ['--import', 'tsx', PROGRAM, JSON.stringify(all)],
+      args: ['--import', 'tsx', PROGRAM],
+      env: {
+        ...process.env,
+        WORKER_NAME: this.name,
+        PAGES_PORT: String(this.#lease.port),
+        ZK_SERVERS: servers,
+        SESSION_TIMEOUT_MS: String(sessionTimeoutMs),
+        PROBE_MS: String(probeMs),
+        PGHOST: postgres.host,
+        PGPORT: String(postgres.port),
+        PGUSER: postgres.user,
+        PGPASSWORD: postgres.password,
+        PGDATABASE: postgres.database,
+      },
       logFile: this.#logFile,
     });
   }

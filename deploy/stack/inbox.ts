@@ -36,8 +36,9 @@ export class Inbox implements AsyncDisposable {
     this.#onArrival = onArrival;
   }
 
-  async listen(): Promise<void> {
-    this.#server.listen(0, '127.0.0.1');
+  /** @param port 0 takes a free one */
+  async listen(port = 0): Promise<void> {
+    this.#server.listen(port, '127.0.0.1');
     await once(this.#server, 'listening');
   }
 

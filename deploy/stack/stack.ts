@@ -2,28 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MissingToolError, waitFor } from '../local/index.js';
 import { Drills } from './drills.js';
-import type { Notification } from './inbox.js';
 import { parseOptions, type StackArguments, USAGE } from './options.js';
 import { FAST, NORMAL } from './pace.js';
 import { Stack } from './running.js';
+import { told } from './telling.js';
 
 const startedAt = performance.now();
 
 function say(line: string): void {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   process.stdout.write(`${seconds.padStart(6)} s  ${line}\n`);
-}
-
-/** What a pager would show. */
-function show({ receiver, alerts }: Notification): void {
-  for (const { status, labels, annotations } of alerts) {
-    const about = labels['election_name'] ?? labels['resource'] ?? labels['cluster'] ?? '';
-    say(`${receiver.toUpperCase()}  ${status}: ${labels['alertname']} (${labels['severity']}) ${about}`);
-    if (status === 'firing') {
-      say(`      ${annotations['description']}`);
-      say(`      ${annotations['runbook_url']}`);
-    }
-  }
 }
 
 function addresses({ ensemble, postgres, workers, prometheus, alertmanager, directory }: Stack): string {
@@ -64,7 +52,11 @@ async function drill(stack: Stack): Promise<void> {
 async function run(options: StackArguments, interrupted: Promise<void>): Promise<void> {
   // Read when the folder would be removed.
   if (options.keep) process.env['TENURE_KEEP'] = '1';
-  const starting = Stack.start({ pace: options.fast ? FAST : NORMAL, onProgress: say, onNotification: show });
+  const starting = Stack.start({
+    pace: options.fast ? FAST : NORMAL,
+    onProgress: say,
+    onNotification: (notification) => told(notification).forEach(say),
+  });
   const stack = await Promise.race([starting, interrupted]);
   // What has been started by now ends with this process.
   if (stack === undefined) return;

@@ -53,7 +53,7 @@ describe('the rules', () => {
   it('are what the sources render to', async (context) => {
     needs(context, 'jsonnet');
     await output('bash', ['render.sh', folder], alertsFolder);
-    for (const name of ['rules.yaml', 'alertmanager.yaml']) {
+    for (const name of ['rules.yaml', 'prometheusrule.yaml', 'prometheus.yaml', 'alertmanager.yaml']) {
       expect(readFileSync(join(folder, name), 'utf8'), `${name}: run alerts/render.sh`).toBe(
         readFileSync(join(alertsFolder, 'out', name), 'utf8'),
       );
