@@ -72,6 +72,15 @@ export class AuthenticationError extends TenureError {
   readonly retriable = false;
 }
 
+/**
+ * No server could be trusted, or none trusted us: each refused our certificate, or showed one that its name, its date or the
+ * authorities that we trust don't bear out.
+ */
+export class UntrustedError extends TenureError {
+  readonly code = 'UNTRUSTED';
+  readonly retriable = false;
+}
+
 /** The driver can't be loaded or can't run here; the message says what to install or to choose. */
 export class DriverUnavailableError extends TenureError {
   readonly code = 'DRIVER_UNAVAILABLE';
@@ -114,13 +123,20 @@ export class CoordinatorError extends TenureError {
   /** Whether the operation may have taken effect all the same: the reply was lost, not the request refused. */
   readonly maybeApplied: boolean;
 
-  constructor(kind: CoordinatorErrorKind, operation: string, path: string, detail?: string) {
+  /** `unsent`: the request never left this process, so it can't have taken effect whatever the kind. */
+  constructor(
+    kind: CoordinatorErrorKind,
+    operation: string,
+    path: string,
+    detail?: string,
+    { unsent = false }: { readonly unsent?: boolean } = {},
+  ) {
     super(`${operation} ${path}: ${kind.replaceAll('_', ' ')}${detail === undefined ? '' : ` (${detail})`}`);
     this.kind = kind;
     this.operation = operation;
     this.path = path;
-    this.maybeApplied = MAYBE_APPLIED.has(kind);
-    this.retriable = this.maybeApplied && kind !== 'inexact_integer';
+    this.maybeApplied = MAYBE_APPLIED.has(kind) && !unsent;
+    this.retriable = MAYBE_APPLIED.has(kind) && kind !== 'inexact_integer';
   }
 }
 

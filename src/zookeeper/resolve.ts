@@ -14,6 +14,11 @@ export interface ResolveOptions {
   lookup?: Lookup | undefined;
 }
 
+/** Where a server listens, and what it was called: its certificate has to be made out to that. */
+export interface ResolvedAddress extends ServerAddress {
+  readonly name: string;
+}
+
 /** Once one name is known, how long the others may hold up the connection. */
 const GRACE_MS = 1000;
 
@@ -29,9 +34,9 @@ const systemLookup: Lookup = async (host) => (await dnsLookup(host, { all: true 
 export async function resolveServers(
   servers: readonly ServerAddress[],
   { timeoutMs, signal, lookup = systemLookup }: ResolveOptions,
-): Promise<ServerAddress[]> {
+): Promise<ResolvedAddress[]> {
   signal?.throwIfAborted();
-  const found = new Map<string, ServerAddress>();
+  const found = new Map<string, ResolvedAddress>();
   const failures = new Map<string, unknown>();
 
   await new Promise<void>((resolve, reject) => {
@@ -61,7 +66,7 @@ export async function resolveServers(
         .then((hosts) => {
           if (hosts.length === 0) throw new Error('no address');
           for (const host of hosts) {
-            const address = { host, port: server.port };
+            const address = { host, port: server.port, name: server.host };
             found.set(formatServer(address), address);
           }
           if (!done) grace ??= setTimeout(finish, GRACE_MS);

@@ -41,7 +41,7 @@ describe('resolveServers', () => {
 
   it('does without a name that fails', async () => {
     const found = await resolveServers(servers('zk,gone'), { timeoutMs: 1000, lookup: table({ zk: ['10.0.0.1'] }) });
-    expect(found).toEqual([{ host: '10.0.0.1', port: 2181 }]);
+    expect(found).toEqual([{ host: '10.0.0.1', port: 2181, name: 'zk' }]);
   });
 
   it('waits a second for a name that hangs when it has another one', async () => {

@@ -1,14 +1,14 @@
 import type { Children, CreateMode, NodeChange, NodeData, Session, SessionState, Stat } from '../../election/port.js';
 import { CoordinatorError } from '../../errors.js';
 import type { Cancel } from '../../lease/clock.js';
+import { checkData, checkVersion } from '../limits.js';
+import { Listeners } from '../listeners.js';
 import { checkPath } from '../path.js';
 import type { ServerAddress } from '../servers.js';
 import type { Handle, HandleFactory, RawStat, Reply } from './addon.js';
 import { AUTH_FAILED, CLOSING, errorFromCode, NO_NODE, OK } from './codes.js';
 import { deliver } from './connection.js';
-import { checkData, checkVersion } from './limits.js';
 import { Link } from './link.js';
-import { Listeners } from './listeners.js';
 import type { Credential } from './options.js';
 import { sessionId, statFrom } from './stat.js';
 import { Watches } from './watches.js';

@@ -1,4 +1,4 @@
-import type { Cancel } from '../../lease/clock.js';
+import type { Cancel } from '../lease/clock.js';
 
 /**
  * Listeners by key. One that is cancelled while the others are being called is not called any more; one that throws
