@@ -13,3 +13,4 @@ export { type FencingMetricsOptions, fencingMetrics } from './telemetry/fencing-
 export type { ElectionLabelOptions } from './telemetry/labels.js';
 export { connect, type Tenure } from './tenure.js';
 export { formatToken, parseToken, type Token } from './token.js';
+export type { EnsembleHealth, ServerHealth } from './zookeeper/ensemble.js';

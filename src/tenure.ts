@@ -21,6 +21,7 @@ import {
   resolveElectionOptions,
 } from './options.js';
 import { Telemetry } from './telemetry/telemetry.js';
+import type { EnsembleHealth } from './zookeeper/ensemble.js';
 import { EnsembleWatch } from './zookeeper/ensemble-watch.js';
 import { nativeDriver } from './zookeeper/native/driver.js';
 import { parseConnectString, type ServerAddress } from './zookeeper/servers.js';
@@ -93,6 +94,11 @@ export class Tenure implements AsyncDisposable {
       : { id: current.session.id, timeoutMs: current.session.timeoutMs, leaseMs: current.leaseMs };
   }
 
+  /** What the last probe of the ensemble found; null before the first, and without `probeEnsemble`. */
+  get ensemble(): EnsembleHealth | null {
+    return this.#ensemble?.health ?? null;
+  }
+
   /**
    * An election by its name: one or more segments joined by `/`, such as `settlement` or
    * `payments/tenant-7/shard-3`. Nothing happens until one of its methods is called.
@@ -100,14 +106,19 @@ export class Tenure implements AsyncDisposable {
    * @throws {InvalidElectionNameError} {@link InvalidOptionError} {@link CandidateTooLargeError} {@link ClosedError}
    */
   election(name: string, options: ElectionOptions = {}): Election {
+    const election = this.onlooker(name, options);
+    this.#telemetry?.election(name, () => election.census());
+    return election;
+  }
+
+  /** @internal An election to look at: as {@link election}, but metrics take no notice of it. */
+  onlooker(name: string, options: ElectionOptions = {}): Election {
     if (this.#closing.signal.aborted) throw this.#closing.signal.reason;
     electionName(name);
     const { whereabouts } = this.#commons;
     const id = `${whereabouts.hostname}:${whereabouts.pid}:${randomBytes(3).toString('hex')}`;
     const resolved = resolveElectionOptions(options, { id, nodePrefix: DEFAULT_NODE_PREFIX });
-    const election = new Election(this.#commons, name, resolved);
-    this.#telemetry?.election(name, () => election.census());
-    return election;
+    return new Election(this.#commons, name, resolved);
   }
 
   /**
