@@ -1,6 +1,7 @@
 import { StaleTokenError } from '../errors.js';
 import type { Token } from '../token.js';
 import { FenceBusyError, InvalidResourceError } from './errors.js';
+import { everyTick } from './ticker.js';
 
 /**
  * What a guard needs of a term. Tenure's own `Term` is one; so is anything that carries a token and
@@ -180,9 +181,6 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** How often `whenOver` looks, in milliseconds. */
-const LOOK_MS = 100;
-
 /**
  * Calls `over` once, with the reason, when the term's owner may no longer act. An aborted signal alone is no such reason: while a
  * leader drains its signal is aborted, and it may finish what it began until `assert()` throws. So this asks, every 100 ms.
@@ -190,15 +188,15 @@ const LOOK_MS = 100;
  * @returns stops watching
  */
 export function whenOver(term: FencedTerm, over: (reason: unknown) => void): () => void {
-  const timer = setInterval(() => {
+  const stop = everyTick(() => {
     try {
       term.assert();
     } catch (error) {
-      clearInterval(timer);
+      stop();
       over(error);
     }
-  }, LOOK_MS);
-  return () => clearInterval(timer);
+  });
+  return stop;
 }
 
 /** Tells the observer the verdict of one check, once. */

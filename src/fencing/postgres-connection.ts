@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { InvalidOptionError } from '../errors.js';
 import { type FencedTerm, whenOver } from './guard.js';
 import type { SqlClient } from './postgres-schema.js';
+import { everyTick } from './ticker.js';
 
 /** The part of a `pg` Client that the guard needs. */
 export interface PgClient extends SqlClient {
@@ -38,16 +39,13 @@ export class Lent {
   readonly #giveBack: (reason: Error | undefined) => void;
   readonly #listener: (error: Error) => void;
   #released = false;
+  /** Ends the wait for the statement under way. */
   #giveUp: (error: Error) => void = () => undefined;
   #stopWatching: () => void = () => undefined;
-  readonly #givenUp = new Promise<never>((_, reject) => {
-    this.#giveUp = reject;
-  });
 
   constructor(client: PgClient, giveBack: (reason: Error | undefined) => void) {
     this.client = client;
     this.#giveBack = giveBack;
-    this.#givenUp.catch(() => undefined);
     this.#listener = (error) => {
       this.broken ??= error;
     };
@@ -57,7 +55,7 @@ export class Lent {
   /** Gives the connection up soon after the term is over, unless the client has been given back by then. */
   watch(term: FencedTerm): void {
     let since: number | undefined;
-    const timer = setInterval(() => {
+    this.#stopWatching = everyTick(() => {
       const reason = ended(term);
       if (reason === undefined) {
         since = undefined;
@@ -65,7 +63,6 @@ export class Lent {
       }
       since ??= performance.now();
       if (performance.now() - since < GRACE_MS) return;
-      clearInterval(timer);
       this.over = reason;
       const error = new Error('the connection was given up: the term is over, and the transaction had not ended', {
         cause: reason.reason,
@@ -73,13 +70,16 @@ export class Lent {
       this.release(error);
       this.broken ??= error;
       this.#giveUp(error);
-    }, GRACE_MS / 2);
-    this.#stopWatching = () => clearInterval(timer);
+    });
   }
 
-  /** As the client's, but doesn't wait any longer when the connection is given up. */
+  /** As the client's, but doesn't wait any longer when the connection is given up. One at a time. */
   query(text: string): ReturnType<PgClient['query']> {
-    return Promise.race([this.client.query(text), this.#givenUp]);
+    if (this.over !== undefined) return Promise.reject(this.broken);
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject;
+      this.client.query(text).then(resolve, reject);
+    });
   }
 
   /** Gives the client back; `destroy` when its state is unknown, so that nobody else gets it. */

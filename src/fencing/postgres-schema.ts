@@ -41,7 +41,7 @@ export function quoteSchema(schema: string): string {
 /** A string as an SQL expression that no setting of the server can reinterpret. */
 export function literal(text: string): string {
   // Plain where it is plain: it is parsed at each transaction.
-  if (/^[\w ./:@-]*$/.test(text)) return `'${text}'`;
+  if (/^[\w ./:@{}[\]",-]*$/.test(text)) return `'${text}'`;
   return `convert_from(decode('${Buffer.from(text).toString('hex')}','hex'),'UTF8')`;
 }
 
@@ -54,7 +54,7 @@ export function fenceSchema(schema = 'tenure'): string {
   return script(FENCE, schema);
 }
 
-export const FENCE: SchemaPart = { name: 'fence', version: 2, sql: fenceSql };
+export const FENCE: SchemaPart = { name: 'fence', version: 3, sql: fenceSql };
 
 /** The whole script of a part: one transaction's worth of statements. */
 export function script(part: SchemaPart, schema: string): string {
@@ -205,14 +205,12 @@ $tenure$;
 
 -- What ${s}.fence() does, for a caller that has seen this token accepted for this resource before: where that is still so, and nobody waits,
 -- two statements are enough. In every other case it leaves the work to ${s}.fence(). A procedure: CALL has no row to send back.
--- held is 'limited <token> <holder>'.
-CREATE OR REPLACE PROCEDURE ${s}.fence_again(resource text, token text, held text, remaining_ms text, hold_ms text)
+-- held is what tenure.held becomes, made by the caller once and not here each time.
+CREATE OR REPLACE PROCEDURE ${s}.fence_repeated(resource text, token text, held text, remaining_ms text, hold_ms text)
 LANGUAGE plpgsql AS $tenure$
 #variable_conflict use_column
 DECLARE
   name    ALIAS FOR $1;
-  -- Behind 'limited ', the token and a space.
-  who     text := nullif(substr(held, 10 + length($2)), '');
   done    text;
   highest bigint;
 BEGIN
@@ -227,13 +225,11 @@ BEGIN
     IF highest = $2::bigint THEN
       IF current_setting('idle_in_transaction_session_timeout') = '0' AND current_setting('transaction_timeout', true) = '0' THEN
         done := set_config('idle_in_transaction_session_timeout', hold_ms, true) || set_config('transaction_timeout', hold_ms, true)
-          || set_config('tenure.limits', '0 0', true)
+          || set_config('tenure.limits', '0 0', true) || set_config('tenure.held', held, true)
           || pg_advisory_xact_lock_shared(${DEADLINE}, ceil(date_part('epoch', clock_timestamp()) + hold_ms::float8 / 1000 - ${EPOCH})::integer)::text;
       ELSE
-        PERFORM ${s}.limit_transaction(hold_ms::integer);
+        PERFORM ${s}.limit_transaction(hold_ms::integer), set_config('tenure.held', held, true);
       END IF;
-      -- The first of a transaction: it holds no other fence yet.
-      done := set_config('tenure.held', jsonb_build_object(name, jsonb_build_array($2, who))::text, true);
       RETURN;
     END IF;
     IF highest IS NULL OR highest < $2::bigint THEN
@@ -241,14 +237,17 @@ BEGIN
       RAISE EXCEPTION 'the fence of % went back', quote_literal(name) USING ERRCODE = '${WENT_BACK}';
     END IF;
   END IF;
-  PERFORM ${s}.fence(name, $2::bigint, who, remaining_ms::integer, hold_ms::integer);
+  PERFORM ${s}.fence(name, $2::bigint, held::jsonb -> name ->> 1, remaining_ms::integer, hold_ms::integer);
 END
 $tenure$;
 
 -- Raises ${NOT_HELD} unless this very transaction holds the fence with this token. Sent together with COMMIT: a transaction that was
--- ended and followed by another by hand holds nothing.
-CREATE OR REPLACE PROCEDURE ${s}.still_held(resource text, token text) LANGUAGE plpgsql AS $tenure$
+-- ended and followed by another by hand holds nothing. held is what ${s}.fence_repeated() was given: mostly that is still all there is.
+CREATE OR REPLACE PROCEDURE ${s}.still_held(resource text, token text, held text) LANGUAGE plpgsql AS $tenure$
 BEGIN
+  IF current_setting('tenure.held', true) = held THEN
+    RETURN;
+  END IF;
   IF (${HELD} -> $1 ->> 0) IS DISTINCT FROM $2 THEN
     RAISE EXCEPTION 'this transaction does not hold %', quote_literal($1) USING ERRCODE = '${NOT_HELD}';
   END IF;

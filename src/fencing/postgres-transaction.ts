@@ -2,7 +2,8 @@ import { CommitUnknownError, FenceReleasedError, TransactionAbortedError, Transa
 import { type FencedTerm, holdMs } from './guard.js';
 import type { Lent, PgClient } from './postgres-connection.js';
 import { codeOf, IN_FAILED_TRANSACTION } from './postgres-errors.js';
-import { literal, NOT_HELD } from './postgres-schema.js';
+import { NOT_HELD } from './postgres-schema.js';
+import type { Statements } from './postgres-statements.js';
 
 /**
  * The transaction, while it lasts. `query` is the client's own; when `work` has settled it throws
@@ -55,11 +56,11 @@ export class OpenTransaction implements Transaction<PgClient> {
  * In one round trip, so that nothing comes between: looks whether this is still the transaction that accepted the token, and commits. When
  * it isn't, the server skips the COMMIT.
  */
-export async function commit(lent: Lent, tx: OpenTransaction): Promise<void> {
-  const { resource, term, schema } = tx;
+export async function commit(lent: Lent, tx: OpenTransaction, statements: Statements): Promise<void> {
+  const { resource } = tx;
   if (lent.broken !== undefined) throw lent.broken;
   try {
-    await lent.query(`CALL ${schema}.still_held(${literal(resource)},'${term.token}');COMMIT`);
+    await lent.query(statements.commit);
   } catch (error) {
     const code = codeOf(error);
     if (code === NOT_HELD) throw new TransactionEndedError(resource, { cause: error });

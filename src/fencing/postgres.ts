@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
-import { formatToken, parseToken, type Token } from '../token.js';
+import { formatToken, parseToken } from '../token.js';
 import { FenceBusyError } from './errors.js';
 import {
   type Accepted,
@@ -14,6 +14,7 @@ import {
 import { type Lent, type PgClient, type PgPool, type Source, source } from './postgres-connection.js';
 import { codeOf, LOCK_NOT_AVAILABLE, notInstalled, RETRIED, translate } from './postgres-errors.js';
 import { FENCE, install, literal, quoteSchema, WENT_BACK } from './postgres-schema.js';
+import { Statements } from './postgres-statements.js';
 import { commit, OpenTransaction, rollBack, type Transaction } from './postgres-transaction.js';
 
 export type { PgClient, PgPool } from './postgres-connection.js';
@@ -56,8 +57,8 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
   readonly #schemaName: string;
   readonly #defaults: TransactionOptions;
   readonly #observer: FencingObserver | undefined;
-  /** The token of each resource that we have seen accepted and committed last: a hint for speed, never a verdict. */
-  readonly #accepted = new Map<string, Token>();
+  /** What we have seen accepted and committed last, for each resource: a hint for speed, never a verdict. */
+  readonly #accepted = new Map<string, Statements>();
 
   constructor(connections: { pool: PgPool } | { client: PgClient }, options: PostgresGuardOptions = {}) {
     this.#source = source(connections);
@@ -160,17 +161,18 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
     const lent = await this.#source.lend(term);
     lent.watch(term);
     const tx = new OpenTransaction(lent.client, term, resource, this.#schema);
+    const statements = this.#statements(term, resource);
     let destroy: Error | undefined;
     try {
       term.assert();
-      await this.#begin(lent, term, resource, isolation);
+      await this.#begin(lent, term, statements, isolation);
       verdict.accepted();
       const result = await this.#source.within(() => work(tx as unknown as Transaction<C>));
       // Before the COMMIT goes out: what `work` left running would otherwise send its next statement behind it, outside of the fence.
       tx.close();
       term.assert();
-      await commit(lent, tx);
-      this.#remember(resource, term.token);
+      await commit(lent, tx, statements);
+      this.#remember(statements);
       return result;
     } catch (error) {
       tx.close();
@@ -181,10 +183,18 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
     }
   }
 
-  #remember(resource: string, token: Token): void {
-    if (this.#accepted.get(resource) === token) return;
+  #statements(term: FencedTerm, resource: string): Statements {
+    const known = this.#accepted.get(resource);
+    return known?.token === term.token && known.leaderId === term.leaderId
+      ? known
+      : new Statements(this.#schema, resource, term);
+  }
+
+  #remember(statements: Statements): void {
+    const { resource } = statements;
+    if (this.#accepted.get(resource) === statements) return;
     this.#accepted.delete(resource);
-    this.#accepted.set(resource, token);
+    this.#accepted.set(resource, statements);
     if (this.#accepted.size > 10_000) this.#accepted.delete(this.#accepted.keys().next().value as string);
   }
 
@@ -192,17 +202,16 @@ export class PostgresGuard<C = PgClient> implements Guard<Transaction<C>> {
    * One round trip, the one of the BEGIN that every transaction sends: a simple query of two statements. Hence no parameters;
    * every value is a number or {@link literal}.
    */
-  async #begin(lent: Lent, term: FencedTerm, resource: string, isolation: Isolation | undefined): Promise<void> {
+  async #begin(lent: Lent, term: FencedTerm, statements: Statements, isolation: Isolation | undefined): Promise<void> {
     const level = isolation === undefined ? '' : ` ISOLATION LEVEL ${isolation.toUpperCase()}`;
-    const { token } = term;
-    const holder = term.leaderId?.replaceAll('\0', '') ?? '';
+    const { resource } = statements;
     // One look at the clock: the two numbers are compared with each other.
     const remaining = atLeastOne(term.remainingMs());
     const hold = Math.min(remaining, atLeastOne(term.holdLimitMs ?? remaining));
     const call =
-      this.#accepted.get(resource) === token
-        ? `CALL ${this.#schema}.fence_again(${literal(resource)},'${token}',${literal(`limited ${token} ${holder}`)},'${remaining}','${hold}')`
-        : `SELECT ${this.#schema}.fence(${literal(resource)},${token}::bigint,nullif(${literal(holder)},''),${remaining},${hold})`;
+      this.#accepted.get(resource) === statements
+        ? statements.repeated(remaining, hold)
+        : statements.first(remaining, hold);
     try {
       await lent.query(`BEGIN${level};${call}`);
     } catch (error) {
