@@ -1,7 +1,8 @@
 import type { Command } from './command.js';
+import { agent } from './commands/agent.js';
 import { leader } from './commands/leader.js';
 import { status } from './commands/status.js';
 import { watch } from './commands/watch.js';
 
 /** All commands, in the order of `tenure --help`. A new one is a file in commands/ and a line here. */
-export const COMMANDS: readonly Command[] = [status, leader, watch];
+export const COMMANDS: readonly Command[] = [status, leader, watch, agent];

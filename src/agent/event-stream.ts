@@ -1,0 +1,76 @@
+import type { ServerResponse } from 'node:http';
+
+interface Waiting {
+  readonly id: string | undefined;
+  readonly data: string;
+}
+
+/**
+ * Server-sent events to one consumer. Of each kind of event only the newest waits while the consumer is slow; one
+ * whose buffer stays full is dropped, for it reads nothing any more.
+ */
+export class EventStream {
+  readonly #response: ServerResponse;
+  readonly #stallMs: number;
+  readonly #waiting = new Map<string, Waiting>();
+  #fullSince: number | null = null;
+  #done = false;
+
+  constructor(response: ServerResponse, stallMs: number, onClose: () => void) {
+    this.#response = response;
+    this.#stallMs = stallMs;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      // Proxies that gather what they pass on would hold the news back.
+      'x-accel-buffering': 'no',
+    });
+    response.on('drain', () => this.#drained());
+    response.on('error', () => {});
+    response.once('close', () => {
+      this.#done = true;
+      this.#waiting.clear();
+      onClose();
+    });
+    this.#write('retry: 1000\n\n');
+  }
+
+  /** `data` is one line: JSON is. */
+  send(event: string, data: string, id?: string): void {
+    if (this.#done) return;
+    if (this.#fullSince !== null) this.#waiting.set(event, { id, data });
+    else this.#event(event, { id, data });
+  }
+
+  /** Once a second: a sign of life for those who listen, and a look at those who don't. */
+  beat(): void {
+    if (this.#done) return;
+    if (this.#fullSince === null) this.#write(': beat\n\n');
+    else if (performance.now() - this.#fullSince > this.#stallMs) this.#response.destroy();
+  }
+
+  end(): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#response.end();
+    // Nobody who doesn't read is waited for.
+    setTimeout(() => this.#response.destroy(), 1_000).unref();
+  }
+
+  #drained(): void {
+    this.#fullSince = null;
+    for (const [event, waiting] of this.#waiting) {
+      if (this.#fullSince !== null) return;
+      this.#waiting.delete(event);
+      this.#event(event, waiting);
+    }
+  }
+
+  #event(event: string, { id, data }: Waiting): void {
+    this.#write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
+  }
+
+  #write(text: string): void {
+    if (!this.#response.write(text)) this.#fullSince ??= performance.now();
+  }
+}

@@ -1,0 +1,87 @@
+import type { Logger } from '../index.js';
+import { Candidacies } from './candidacies.js';
+import type { Candidacy } from './candidacy.js';
+import type { Ending } from './candidacy-state.js';
+import type { Connection } from './connection.js';
+import { Observatory } from './observatory.js';
+import { unavailable } from './problem.js';
+import { Rate } from './rate.js';
+import { Streams } from './streams.js';
+
+export interface SidecarLimits {
+  readonly elections: number;
+  readonly candidacies: number;
+  readonly streams: number;
+  readonly bodyBytes: number;
+  readonly changesPerSecond: number;
+  /** How long a stream's buffer may stay full, in milliseconds. */
+  readonly stallMs: number;
+}
+
+export interface SidecarOptions {
+  /** The id of candidates that name none. */
+  readonly id: string;
+  readonly deadlineMs: number;
+  readonly limits: SidecarLimits;
+  readonly logger: Logger;
+}
+
+type Listener = (candidacy: Candidacy, ending: Ending | null) => void;
+
+/** What all requests share. */
+export class Sidecar {
+  readonly options: SidecarOptions;
+  readonly connection: Connection;
+  readonly candidacies: Candidacies;
+  readonly observatory: Observatory;
+  readonly streams: Streams;
+  /** Of what changes state: joining, giving up, control. */
+  readonly changes: Rate;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  stopping = false;
+
+  constructor(options: SidecarOptions, connect: (sidecar: Sidecar) => Connection) {
+    const { limits, logger, deadlineMs } = options;
+    this.options = options;
+    this.candidacies = new Candidacies({
+      deadlineMs,
+      maxCandidacies: limits.candidacies,
+      logger,
+      onChange: (candidacy) => this.#tell(candidacy, null),
+      onEnd: (candidacy, ending) => this.#tell(candidacy, ending),
+    });
+    this.connection = connect(this);
+    this.observatory = new Observatory((name) => this.connection.tenure?.onlooker(name) ?? null, logger);
+    this.streams = new Streams(limits.streams, limits.stallMs);
+    this.changes = new Rate(limits.changesPerSecond, Math.max(200, 2 * limits.candidacies));
+  }
+
+  /** Names that take up a place: those with a candidacy, and those that are observed. */
+  get elections(): Set<string> {
+    return new Set([...this.candidacies.elections, ...this.observatory.elections]);
+  }
+
+  /** @throws {Problem} when one election more would be too many */
+  admit(name: string): void {
+    if (this.candidacies.takesPartIn(name) || this.observatory.observes(name)) return;
+    const { elections: limit } = this.options.limits;
+    if (this.elections.size < limit) return;
+    throw unavailable('too_many_elections', `this sidecar serves ${limit} elections, as many as it may`, 5);
+  }
+
+  /** Calls the listener for each change of a candidacy of that election. @returns how to stop that */
+  listen(election: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(election) ?? new Set();
+    this.#listeners.set(election, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(election);
+    };
+  }
+
+  #tell(candidacy: Candidacy, ending: Ending | null): void {
+    const { election } = candidacy;
+    this.observatory.stir(election);
+    for (const listener of [...(this.#listeners.get(election) ?? [])]) listener(candidacy, ending);
+  }
+}
