@@ -1,0 +1,25 @@
+/** What a history must not show; see docs/verification.md. */
+export type ViolationKind =
+  | 'token_reused'
+  | 'token_not_increasing'
+  | 'leases_overlap'
+  | 'stale_write_accepted'
+  | 'batch_not_once'
+  | 'gap_too_long'
+  | 'gap_unexplained'
+  | 'no_leader_in_the_end'
+  | 'ghost_candidate'
+  | 'missing_candidate'
+  | 'watches_leaked'
+  | 'sessions_leaked'
+  | 'left_behind'
+  | 'metrics_disagree'
+  /** Too little happened for the absence of violations to mean anything. */
+  | 'nothing_to_judge';
+
+export interface Violation {
+  readonly kind: ViolationKind;
+  /** Milliseconds since the run began; undefined where it has no moment. */
+  readonly at?: number;
+  readonly detail: string;
+}
