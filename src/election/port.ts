@@ -56,6 +56,14 @@ export interface Children {
   readonly stat: Stat;
 }
 
+/** One step of a {@link Session.transaction}. `version` -1, or none, matches any. */
+export type TransactionPart =
+  | { readonly do: 'create'; readonly path: string; readonly data: Uint8Array; readonly mode: CreateMode }
+  | { readonly do: 'write'; readonly path: string; readonly data: Uint8Array; readonly version: number }
+  | { readonly do: 'remove'; readonly path: string; readonly version?: number }
+  /** The node is there, at this version. */
+  | { readonly do: 'check'; readonly path: string; readonly version?: number };
+
 /** One session with the ensemble. Paths are absolute and whole: a chroot is a prefix that the caller puts before them. */
 export interface Session {
   /** 16 lowercase hex digits, as in {@link Stat.owner}. */
@@ -81,6 +89,11 @@ export interface Session {
   stat(path: string, options?: { watch?: boolean }): Promise<Stat | null>;
   /** Null where there is no node; then no watch is left. The watch fires once, on `children` or `deleted`. */
   children(path: string, options?: { watch?: boolean }): Promise<Children | null>;
+  /**
+   * Applies all parts, or none: only where the driver can. Rejects with the refusal of the part that was refused, which
+   * bears that part's operation and path.
+   */
+  transaction?(parts: readonly TransactionPart[]): Promise<void>;
   /** Brings the server that we are on up to date with the ensemble's leader. Proves nothing: no quorum is asked. */
   sync(path: string): Promise<void>;
 
