@@ -1,6 +1,6 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { Metadata } from './election/candidate.js';
-import { abortSignal, checkKeys, duration, shown } from './election/checks.js';
+import { abortSignal, checkKeys, duration, oneOf, shown } from './election/checks.js';
 import type { ElectionSettings } from './election/election.js';
 import type { Logger } from './election/host.js';
 import { InvalidOptionError } from './errors.js';
@@ -55,6 +55,13 @@ export interface ConnectOptions {
    * fleet are enough. Default false.
    */
   readonly probeEnsemble?: boolean | ProbeOptions;
+  /**
+   * Starts a small helper process that ends this one's session as soon as it dies, however it dies: its leaderships then
+   * pass on within milliseconds, instead of after T. It is shared by all connections of the process, and never acts while
+   * the process lives. Switch it off where work goes on after the process's death, as in its child processes.
+   * Default true; without effect on Windows.
+   */
+  readonly lifeline?: boolean;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;
 }
@@ -102,6 +109,7 @@ export interface ResolvedConnectOptions
     | 'tracerProvider'
     | 'metrics'
     | 'probeEnsemble'
+    | 'lifeline'
   > {
   /** Null: not at all. */
   readonly probe: Required<ProbeOptions> | null;
@@ -120,6 +128,7 @@ export function resolveConnectOptions(options: ConnectOptions): ResolvedConnectO
   checkKeys('connect', options, CONNECT_KEYS);
   abortSignal('signal', options.signal);
   checkLogger(options.logger);
+  oneOf('lifeline', options.lifeline, [true, false]);
   checkKeys('metrics', options.metrics ?? {}, METRICS_KEYS);
   const sessionTimeoutMs = duration('sessionTimeoutMs', options.sessionTimeoutMs, 10_000, 100);
   const leaseMs = options.leaseMs === undefined ? undefined : duration('leaseMs', options.leaseMs, 0, 50);
@@ -194,6 +203,7 @@ const CONNECT_KEYS = [
   'tracerProvider',
   'metrics',
   'probeEnsemble',
+  'lifeline',
   'signal',
 ] as const satisfies (keyof ConnectOptions)[];
 

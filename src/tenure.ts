@@ -11,6 +11,7 @@ import { DEFAULT_NODE_PREFIX } from './election/queue.js';
 import type { Term } from './election/term.js';
 import { ClosedError } from './errors.js';
 import { systemClock } from './lease/clock.js';
+import { type ConnectionLifeline, connectionLifeline } from './lifeline/connection.js';
 import { logEvent } from './logging.js';
 import {
   type ConnectOptions,
@@ -42,6 +43,7 @@ export class Tenure implements AsyncDisposable {
   readonly #watchEnsemble: () => EnsembleWatch | null;
   #ensemble: EnsembleWatch | null = null;
   readonly #telemetry: Telemetry | undefined;
+  readonly #lifeline: ConnectionLifeline | null;
   #closed: Promise<void> | null = null;
 
   /** @internal */
@@ -53,12 +55,14 @@ export class Tenure implements AsyncDisposable {
     chroot: string,
     servers: readonly ServerAddress[] = [],
     telemetry?: Telemetry,
+    lifeline: ConnectionLifeline | null = null,
   ) {
     const root = chroot + options.root;
+    this.#lifeline = lifeline;
     this.#telemetry = telemetry;
     this.events = events;
     this.#closing = new AbortController();
-    this.#sessions = new Sessions(driver, host, { ...options, root });
+    this.#sessions = new Sessions(driver, host, { ...options, root, lifeline });
     this.#commons = {
       host,
       root,
@@ -180,6 +184,7 @@ export class Tenure implements AsyncDisposable {
     await Promise.all(terms.map((term) => term.released));
     this.#ensemble?.stop();
     await this.#sessions.close();
+    this.#lifeline?.release();
     this.#telemetry?.close();
   }
 }
@@ -198,10 +203,17 @@ export async function connect(options: ConnectOptions): Promise<Tenure> {
   const telemetry = new Telemetry({ ...metrics, meterProvider, tracerProvider });
   const { host, events } = processHost(options, telemetry);
   const onWarning = (message: string) => host.logger.warn({}, message);
-  const driver = await nativeDriver({ servers, sessionTimeoutMs, connectTimeoutMs, auth, onWarning });
-  const tenure = new Tenure(driver, host, events, resolved, chroot, servers, telemetry);
-  await tenure.start(options.signal);
-  return tenure;
+  // Before the driver opens a connection, which a process that is started later may inherit.
+  const lifeline = options.lifeline === false ? null : connectionLifeline({ servers, auth }, onWarning);
+  try {
+    const driver = await nativeDriver({ servers, sessionTimeoutMs, connectTimeoutMs, auth, onWarning });
+    const tenure = new Tenure(driver, host, events, resolved, chroot, servers, telemetry, lifeline);
+    await tenure.start(options.signal);
+    return tenure;
+  } catch (error) {
+    lifeline?.release();
+    throw error;
+  }
 }
 
 function processHost(options: ConnectOptions, telemetry: Telemetry): { host: Host; events: EventEmitter<Emitted> } {

@@ -227,7 +227,12 @@ export class Election {
         if (outcome?.kind === 'claimed') {
           const term = new Term(new Keeper(host, attachment, this.#contest, outcome, this.#drainTimeoutMs));
           terms.add(term);
-          void term.released.then(() => terms.delete(term));
+          const node = `${this.#contest.paths.queue}/${outcome.claimed.self.node}`;
+          attachment.lifeline?.leads(node);
+          void term.released.then(() => {
+            terms.delete(term);
+            attachment.lifeline?.left(node);
+          });
           // Aborted in the very turn in which the claim was confirmed.
           if (stop.aborted) {
             await term.resign();

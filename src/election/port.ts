@@ -70,6 +70,8 @@ export interface Session {
   readonly id: string;
   /** The negotiated session timeout T in milliseconds: what the ensemble granted, not what was asked for. */
   readonly timeoutMs: number;
+  /** The session's password as 32 hex digits, where the driver has one: with the id, all that another process needs to end it. */
+  readonly password?: string;
   readonly state: SessionState;
 
   onState(listener: (state: SessionState) => void): Cancel;
@@ -134,10 +136,24 @@ export interface Renewals {
   renewNow(): void;
 }
 
+/** Told, as it changes, what of a session there is to end if this process dies. */
+export interface SessionLifeline {
+  /** The session node's path, or null where there is none any more. */
+  node(path: string | null): void;
+  /** A term is held under this candidate node. */
+  leads(path: string): void;
+  /** It isn't any more. */
+  left(path: string): void;
+  /** The session is over: the last that is told. */
+  over(): void;
+}
+
 /** A live session with what belongs to it. */
 export interface Attachment {
   readonly session: Session;
   readonly renewals: Renewals;
+  /** Null where nobody ends it if this process dies. */
+  readonly lifeline: SessionLifeline | null;
   /** Bounds what is under way at once, so that renewals never wait behind a crowd. */
   readonly turns: Turns;
   /** The lease of the terms that this session carries, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Host } from '../election/host.js';
 import { createBelow } from '../election/nodes.js';
 import { untilAnswered } from '../election/persistence.js';
-import type { RenewalNews, Renewals, Session } from '../election/port.js';
+import type { RenewalNews, Renewals, Session, SessionLifeline } from '../election/port.js';
 import { CoordinatorError } from '../errors.js';
 import { type Cancel, instant } from '../lease/clock.js';
 import { type Bounds, disturbances, type Reading, reading } from '../lease/disturbance.js';
@@ -23,6 +23,7 @@ export class SessionRenewals implements Renewals {
   readonly #session: Session;
   readonly #parent: string;
   readonly #bounds: Bounds;
+  readonly #lifeline: SessionLifeline | null;
   readonly #intervalMs: number;
   readonly #listeners = new Set<(news: RenewalNews) => void>();
   #node: Promise<string> | null = null;
@@ -32,11 +33,12 @@ export class SessionRenewals implements Renewals {
   #last: Reading;
 
   /** `parent`: the path below which session nodes lie. */
-  constructor(host: Host, session: Session, parent: string, bounds: Bounds) {
+  constructor(host: Host, session: Session, parent: string, bounds: Bounds, lifeline: SessionLifeline | null) {
     this.#host = host;
     this.#session = session;
     this.#parent = parent;
     this.#bounds = bounds;
+    this.#lifeline = lifeline;
     this.#intervalMs = session.timeoutMs / RENEWALS_PER_TIMEOUT / 2;
     this.#last = reading(host.clock);
   }
@@ -93,6 +95,7 @@ export class SessionRenewals implements Renewals {
     return untilAnswered(this.#host, this.#session, async () => {
       const name = this.#host.uuid();
       this.#path = await createBelow(this.#session, this.#parent, `${this.#parent}/${name}`, ALIVE, 'ephemeral');
+      this.#lifeline?.node(this.#path);
       return name;
     });
   }
@@ -100,6 +103,7 @@ export class SessionRenewals implements Renewals {
   #nodeGone(): void {
     this.#path = null;
     this.#node = null;
+    this.#lifeline?.node(null);
     this.#tell({ type: 'gone' });
   }
 

@@ -1,7 +1,7 @@
 import { type Host, sleep } from '../election/host.js';
 import { sessionsPath } from '../election/names.js';
 import { sessionLives } from '../election/persistence.js';
-import type { Attachment, Driver, Membership, Session } from '../election/port.js';
+import type { Attachment, Driver, Membership, Session, SessionLifeline } from '../election/port.js';
 import { Turns } from '../election/turns.js';
 import { orAborted } from '../election/waiting.js';
 import { ClosedError, TenureError } from '../errors.js';
@@ -18,6 +18,8 @@ export interface SessionsOptions {
   /** Null: derived from the negotiated timeout. */
   readonly pauseThresholdMs: number | undefined;
   readonly clockJumpThresholdMs: number;
+  /** Who ends a session when this process dies; null where nobody does. */
+  readonly lifeline?: { session(session: Session): SessionLifeline | null } | null | undefined;
 }
 
 const REOPEN: Backoff = { baseMs: 100, capMs: 5_000 };
@@ -66,7 +68,10 @@ export class Sessions implements Membership {
   async close(): Promise<void> {
     this.#closing.abort(new ClosedError('this connection has been closed: make a new one with connect()'));
     await this.#opening?.catch(() => {});
-    await this.#current?.session.close();
+    const last = this.#current;
+    await last?.session.close();
+    // Last of all: whatever ends this process before leaves the session to be ended.
+    last?.lifeline?.over();
   }
 
   async #reopen(): Promise<Attachment> {
@@ -91,12 +96,14 @@ export class Sessions implements Membership {
       pauseMs: pauseThresholdMs ?? Math.max(LEAST_PAUSE_MS, timeoutMs / 10),
       jumpMs: clockJumpThresholdMs,
     };
-    const renewals = new SessionRenewals(this.#host, session, sessionsPath(root), bounds);
-    const attachment: Attachment = { session, renewals, turns: new Turns(), leaseMs };
+    const lifeline = this.#options.lifeline?.session(session) ?? null;
+    const renewals = new SessionRenewals(this.#host, session, sessionsPath(root), bounds, lifeline);
+    const attachment: Attachment = { session, renewals, lifeline, turns: new Turns(), leaseMs };
     this.#current = attachment;
     this.#host.emit('session_opened', { sessionId: session.id, timeoutMs, requestedMs: sessionTimeoutMs, leaseMs });
     session.onState((state) => {
       if (!sessionLives(session) && this.#current === attachment) this.#current = null;
+      if (session.state === 'expired') lifeline?.over();
       this.#host.emit('session_state', { sessionId: session.id, state });
     });
     return attachment;
