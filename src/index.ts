@@ -1,3 +1,4 @@
+export type { AclEntry, DriverOptions } from './driver.js';
 export type { CandidateData, Metadata } from './election/candidate.js';
 export type { CampaignOptions, Election, Health } from './election/election.js';
 export type { TenureEvents } from './election/events.js';
@@ -14,3 +15,4 @@ export type { ElectionLabelOptions } from './telemetry/labels.js';
 export { connect, type Tenure } from './tenure.js';
 export { formatToken, parseToken, type Token } from './token.js';
 export type { EnsembleHealth, ServerHealth } from './zookeeper/ensemble.js';
+export type { TlsOptions } from './zookeeper/wire/tls.js';

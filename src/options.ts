@@ -1,4 +1,5 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
+import { type DriverChoice, type DriverOptions, driverChoice } from './driver.js';
 import type { Metadata } from './election/candidate.js';
 import { abortSignal, checkKeys, duration, oneOf, shown } from './election/checks.js';
 import type { ElectionSettings } from './election/election.js';
@@ -8,7 +9,7 @@ import { LEASE_SHARE_MAX } from './lease/lease.js';
 import type { ElectionLabelOptions } from './telemetry/labels.js';
 
 /** Options of {@link connect}. Durations are milliseconds. */
-export interface ConnectOptions {
+export interface ConnectOptions extends DriverOptions {
   /**
    * The ensemble: `host:port` of its servers, separated by commas (port 2181 where left out), then an
    * optional chroot, as in `zk1:2181,zk2:2181,zk3:2181/prod`. Names are resolved again for each session.
@@ -101,6 +102,7 @@ export interface ElectionOptions {
 export interface ResolvedConnectOptions
   extends Omit<
     Required<ConnectOptions>,
+    | keyof DriverOptions
     | 'leaseMs'
     | 'pauseThresholdMs'
     | 'signal'
@@ -111,6 +113,7 @@ export interface ResolvedConnectOptions
     | 'probeEnsemble'
     | 'lifeline'
   > {
+  readonly choice: DriverChoice;
   /** Null: not at all. */
   readonly probe: Required<ProbeOptions> | null;
   readonly leaseMs: number | undefined;
@@ -152,6 +155,7 @@ export function resolveConnectOptions(options: ConnectOptions): ResolvedConnectO
     pauseThresholdMs,
     clockJumpThresholdMs: duration('clockJumpThresholdMs', options.clockJumpThresholdMs, 1_000, 20),
     probe: probe(options.probeEnsemble ?? false),
+    choice: driverChoice(options),
   };
 }
 
@@ -204,6 +208,9 @@ const CONNECT_KEYS = [
   'metrics',
   'probeEnsemble',
   'lifeline',
+  'driver',
+  'tls',
+  'acl',
   'signal',
 ] as const satisfies (keyof ConnectOptions)[];
 

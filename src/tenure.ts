@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
+import { openDriver } from './driver.js';
 import { listElections } from './election/catalogue.js';
 import { type Commons, Election } from './election/election.js';
 import type { TenureEvents } from './election/events.js';
@@ -24,7 +25,6 @@ import {
 import { Telemetry } from './telemetry/telemetry.js';
 import type { EnsembleHealth } from './zookeeper/ensemble.js';
 import { EnsembleWatch } from './zookeeper/ensemble-watch.js';
-import { nativeDriver } from './zookeeper/native/driver.js';
 import { parseConnectString, type ServerAddress } from './zookeeper/servers.js';
 import { Sessions } from './zookeeper/sessions.js';
 
@@ -193,12 +193,12 @@ export class Tenure implements AsyncDisposable {
  * Connects to the ensemble and opens a session.
  *
  * @throws {InvalidOptionError} {@link NameResolutionError} {@link ConnectTimeoutError} {@link AuthenticationError}
- *   {@link DriverUnavailableError}; `options.signal.reason` when aborted
+ *   {@link UntrustedError} {@link DriverUnavailableError}; `options.signal.reason` when aborted
  */
 export async function connect(options: ConnectOptions): Promise<Tenure> {
   const resolved = resolveConnectOptions(options);
   const { servers, chroot } = parseConnectString(resolved.servers);
-  const { sessionTimeoutMs, connectTimeoutMs, auth } = resolved;
+  const { sessionTimeoutMs, connectTimeoutMs, auth, choice } = resolved;
   const { meterProvider, tracerProvider, metrics } = options;
   const telemetry = new Telemetry({ ...metrics, meterProvider, tracerProvider });
   const { host, events } = processHost(options, telemetry);
@@ -206,7 +206,8 @@ export async function connect(options: ConnectOptions): Promise<Tenure> {
   // Before the driver opens a connection, which a process that is started later may inherit.
   const lifeline = options.lifeline === false ? null : connectionLifeline({ servers, auth }, onWarning);
   try {
-    const driver = await nativeDriver({ servers, sessionTimeoutMs, connectTimeoutMs, auth, onWarning });
+    const reach = { servers, sessionTimeoutMs, connectTimeoutMs, auth, onWarning };
+    const driver = await openDriver(choice, reach, host.logger);
     const tenure = new Tenure(driver, host, events, resolved, chroot, servers, telemetry, lifeline);
     await tenure.start(options.signal);
     return tenure;
