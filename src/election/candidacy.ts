@@ -8,7 +8,7 @@ import type { Contest } from './contest.js';
 import { withdrawClaim } from './ending.js';
 import { enqueue, listed, type Place } from './enqueue.js';
 import type { Host } from './host.js';
-import { isKind } from './nodes.js';
+import { ensurePath, isKind } from './nodes.js';
 import type { OwnNodeWatch } from './own-node.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment } from './port.js';
@@ -271,6 +271,8 @@ export class Candidacy {
         isKind(error, 'bad_version', 'node_exists', 'no_node') ||
         (error instanceof CoordinatorError && error.retriable);
       if (!unclear) throw error;
+      // The first claim of an election whose queue lies elsewhere: nothing has made the place of its record yet.
+      if (isKind(error, 'no_node')) await untilAnswered(this.#host, session, () => ensurePath(session, paths.election));
       this.#emit('claim_unclear', { term: effect.term, token });
       this.#dispatch({ type: 'claim_unclear' });
       return;

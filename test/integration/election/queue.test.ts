@@ -297,6 +297,19 @@ describe.concurrent('where nothing is there yet', () => {
     await Promise.all(contenders.map((contender) => contender.stop()));
   });
 
+  it('a queue that lies elsewhere is led, although nothing has made the place of the record yet', async () => {
+    const name = fresh();
+    const contender = await Contender.enter(ensemble.connectString, `els/ewhere/${name}`, 'guest', {
+      sessionTimeoutMs: T,
+      election: { queuePath: `/legacy/${name}` },
+    });
+    const term = await contender.leading();
+    expect(term.number).toBe(1);
+    expect((await operator.session.children(`/legacy/${name}`))?.names).toHaveLength(1);
+    expect(await operator.record(`els/ewhere/${name}`)).toMatchObject({ term: 1, leaderId: 'guest' });
+    await contender.stop();
+  });
+
   it('the queue or the whole election deleted by hand is made again, and the leader knows', async () => {
     const name = fresh();
     const contender = await enter(name, 'one');
