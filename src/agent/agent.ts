@@ -50,9 +50,9 @@ export class Agent {
 
   /** Serves at once, and connects to the ensemble meanwhile. @throws when the address is taken */
   static async start(options: AgentOptions): Promise<Agent> {
-    const { listen, logger, id, deadlineMs, limits, token, telemetry } = options;
+    const { listen, logger, id, deadlineMs, observe, limits, token, telemetry } = options;
     const sidecar = new Sidecar(
-      { id, deadlineMs, limits, logger },
+      { id, deadlineMs, observe: observe.map(electionName), limits, logger },
       ({ candidacies }) => new Connection(options.connect, logger, (tenure) => candidacies.follow(tenure)),
     );
     const app = createApp({
@@ -67,13 +67,12 @@ export class Agent {
     server.requestTimeout = 10_000;
     server.maxConnections = limits.streams + 500;
     await listening(server, listen);
-    for (const name of options.observe) sidecar.observatory.watch(electionName(name), () => {});
     return new Agent(sidecar, server, options);
   }
 
   /** Has the clients finish, announces what has ended, and stops. */
   async close(): Promise<void> {
-    const { candidacies, connection, streams, observatory } = this.#sidecar;
+    const { candidacies, connection, streams, observatory, overview } = this.#sidecar;
     this.#sidecar.stopping = true;
     await this.#drain();
     const gone = [...candidacies.all()].map((candidacy) => {
@@ -82,6 +81,7 @@ export class Agent {
     });
     await Promise.all(gone);
     streams.close();
+    overview.close();
     observatory.close();
     this.#server.close();
     await connection.close();

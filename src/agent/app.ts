@@ -7,6 +7,7 @@ import { candidacyRoutes } from './candidacy-routes.js';
 import { documentText } from './document.js';
 import { electionRoutes } from './election-routes.js';
 import { eventsRoute } from './events-route.js';
+import { overviewRoute } from './overview-route.js';
 import { type FieldError, Problem } from './problem.js';
 import { processRoutes } from './process-routes.js';
 import type { Sidecar } from './sidecar.js';
@@ -55,6 +56,7 @@ export function createApp({ sidecar, access, metrics, validateResponses }: AppOp
   );
   const router = express.Router();
   processRoutes(router, sidecar, metrics);
+  overviewRoute(router, sidecar);
   electionRoutes(router, sidecar);
   candidacyRoutes(router, sidecar);
   eventsRoute(router, sidecar);

@@ -6,8 +6,9 @@ import type { Sidecar } from './sidecar.js';
 import { exists, viewBody } from './views.js';
 
 export function electionRoutes(router: Router, sidecar: Sidecar): void {
-  router.get('/v1/elections', (_request, response) => {
-    response.json({ elections: [...sidecar.elections].sort().map((name) => rowBody(sidecar, name)) });
+  router.get('/v1/elections', async (_request, response) => {
+    await sidecar.overview.look();
+    response.json({ elections: [...sidecar.shown].sort().map((name) => rowBody(sidecar, name)) });
   });
 
   router.get('/v1/elections/:name', async (request, response) => {

@@ -35,6 +35,11 @@ export class EventStream {
     this.#write('retry: 1000\n\n');
   }
 
+  /** Whether what is sent now goes out at once. */
+  get ready(): boolean {
+    return !this.#done && this.#fullSince === null;
+  }
+
   /** `data` is one line: JSON is. */
   send(event: string, data: string, id?: string): void {
     if (this.#done) return;

@@ -15,7 +15,7 @@ export function processRoutes(
 
   router.get('/readyz', (_request, response) => {
     if (sidecar.stopping) response.status(503).json({ status: 'failing', detail: 'this sidecar stops' });
-    else if (sidecar.connection.connected) response.json({ status: 'ok' });
+    else if (sidecar.connected) response.json({ status: 'ok' });
     else response.status(503).json({ status: 'failing', detail: 'no session with ZooKeeper is connected' });
   });
 

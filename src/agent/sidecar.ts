@@ -4,6 +4,7 @@ import type { Candidacy } from './candidacy.js';
 import type { Ending } from './candidacy-state.js';
 import type { Connection } from './connection.js';
 import { Observatory } from './observatory.js';
+import { Overview } from './overview.js';
 import { unavailable } from './problem.js';
 import { Rate } from './rate.js';
 import { Streams } from './streams.js';
@@ -22,6 +23,8 @@ export interface SidecarOptions {
   /** The id of candidates that name none. */
   readonly id: string;
   readonly deadlineMs: number;
+  /** Elections that are shown although nobody here takes part. */
+  readonly observe: readonly string[];
   readonly limits: SidecarLimits;
   readonly logger: Logger;
 }
@@ -37,7 +40,9 @@ export class Sidecar {
   readonly streams: Streams;
   /** Of what changes state: joining, giving up, control. */
   readonly changes: Rate;
+  readonly overview: Overview;
   readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #followers = new Set<(election: string) => void>();
   stopping = false;
 
   constructor(options: SidecarOptions, connect: (sidecar: Sidecar) => Connection) {
@@ -52,20 +57,29 @@ export class Sidecar {
     });
     this.connection = connect(this);
     this.observatory = new Observatory((name) => this.connection.tenure?.onlooker(name) ?? null, logger);
+    this.overview = new Overview(this);
     this.streams = new Streams(limits.streams, limits.stallMs);
     this.changes = new Rate(limits.changesPerSecond, Math.max(200, 2 * limits.candidacies));
   }
 
-  /** Names that take up a place: those with a candidacy, and those that are observed. */
-  get elections(): Set<string> {
-    return new Set([...this.candidacies.elections, ...this.observatory.elections]);
+  get connected(): boolean {
+    return this.connection.connected;
+  }
+
+  /** What the list of all elections shows. */
+  get shown(): Set<string> {
+    return new Set([...this.options.observe, ...this.candidacies.elections]);
+  }
+
+  shows(name: string): boolean {
+    return this.candidacies.takesPartIn(name) || this.options.observe.includes(name);
   }
 
   /** @throws {Problem} when one election more would be too many */
   admit(name: string): void {
     if (this.candidacies.takesPartIn(name) || this.observatory.observes(name)) return;
     const { elections: limit } = this.options.limits;
-    if (this.elections.size < limit) return;
+    if (new Set([...this.candidacies.elections, ...this.observatory.elections]).size < limit) return;
     throw unavailable('too_many_elections', `this sidecar serves ${limit} elections, as many as it may`, 5);
   }
 
@@ -79,9 +93,16 @@ export class Sidecar {
     };
   }
 
+  /** Calls the listener with the election whenever any candidacy changes. @returns how to stop that */
+  follow(follower: (election: string) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
   #tell(candidacy: Candidacy, ending: Ending | null): void {
     const { election } = candidacy;
     this.observatory.stir(election);
     for (const listener of [...(this.#listeners.get(election) ?? [])]) listener(candidacy, ending);
+    for (const follower of [...this.#followers]) follower(election);
   }
 }
