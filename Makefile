@@ -25,7 +25,7 @@ servers: node_modules/.installed ## Fetch the real servers that the tests and th
 
 .PHONY: toolchains
 toolchains: node_modules/.installed ## Fetch kazoo, Curator and go-zookeeper, whose candidates stand in our queues
-	@npx tsx deploy/local/toolchains/fetch.ts
+	@npx tsx deploy/local/toolchains/fetch.ts test/interop/go
 
 .PHONY: build
 build: node_modules/.installed ## Compile to dist/
@@ -48,6 +48,10 @@ stack: node_modules/.installed servers ## Run everything from the ensemble to th
 .PHONY: test
 test: lint build servers toolchains ## Run every test
 	npx vitest run $(ARGS)
+
+.PHONY: interop
+interop: node_modules/.installed servers toolchains ## Hand leaderships on among four libraries, a hundred times a queue (minutes)
+	TENURE_INTEROP=long npx vitest run test/interop $(ARGS)
 
 .PHONY: bench
 bench: node_modules/.installed servers ## Measure failovers, guards and scrapes (minutes)

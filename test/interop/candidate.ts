@@ -1,0 +1,136 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { onExit, waitFor } from '../../deploy/local/index.js';
+import { monotonicMs } from '../support/monotonic.js';
+import type { Leadership, LeadershipBook } from './leaderships.js';
+import type { Programs, Recipe } from './programs.js';
+
+/** Which queue, and in which ensemble. */
+export interface Place {
+  readonly servers: string;
+  readonly path: string;
+  readonly sessionTimeoutMs: number;
+  readonly programs: Programs;
+  readonly book: LeadershipBook;
+}
+
+/** A line of the protocol in README.md. */
+type Line =
+  | { readonly event: 'ready' }
+  | { readonly event: 'led'; readonly at: number; readonly token: string | null }
+  | { readonly event: 'lost'; readonly at: number; readonly why: string }
+  | { readonly event: 'failed'; readonly error: string };
+
+/** A candidate in a process of its own, by whichever library. It doesn't outlive this process. */
+export class Candidate {
+  readonly id: string;
+  readonly recipe: Recipe;
+  readonly exited: Promise<void>;
+  /** What it could not do, in its own words. */
+  readonly failures: string[] = [];
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #book: LeadershipBook;
+  #ready = false;
+  #gone = false;
+  #leadership: Leadership | null = null;
+
+  private constructor(
+    child: ChildProcessByStdio<Writable, Readable, null>,
+    id: string,
+    recipe: Recipe,
+    book: LeadershipBook,
+  ) {
+    this.id = id;
+    this.recipe = recipe;
+    this.#child = child;
+    this.#book = book;
+    const forget = onExit(() => child.kill('SIGKILL'));
+    child.stdin.on('error', () => {});
+    this.exited = new Promise((resolve) => {
+      child.once('close', () => {
+        this.#gone = true;
+        this.#over(monotonicMs(), 'killed');
+        forget();
+        resolve();
+      });
+    });
+    createInterface({ input: child.stdout }).on('line', (line) => this.#heard(JSON.parse(line) as Line));
+  }
+
+  static async start(recipe: Recipe, id: string, place: Place): Promise<Candidate> {
+    const parameters = [place.servers, place.path, id, String(place.sessionTimeoutMs)];
+    const [command = '', ...args] = place.programs.command(recipe, parameters);
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const candidate = new Candidate(child, id, recipe, place.book);
+    await waitFor(() => candidate.#ready || candidate.#gone, { what: `${id} to be ready`, timeoutMs: 60_000 });
+    if (!candidate.#ready) throw new Error(`${id} ended at its start`);
+    return candidate;
+  }
+
+  /** Leads as far as it knows. */
+  get leads(): boolean {
+    return this.#leadership !== null;
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  join(): void {
+    this.#child.stdin.write('join\n');
+  }
+
+  /** Gives up the leadership, or its place in the queue. */
+  leave(): void {
+    this.#child.stdin.write('leave\n');
+  }
+
+  freeze(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  /** SIGKILL; resolves once it is gone and all that it said has been read. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** An orderly end; SIGKILL for one that takes too long. */
+  async end(): Promise<void> {
+    this.#child.stdin.end();
+    const impatience = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
+    await this.exited;
+    clearTimeout(impatience);
+  }
+
+  #heard(line: Line): void {
+    switch (line.event) {
+      case 'ready':
+        this.#ready = true;
+        break;
+      case 'led': {
+        const token = BigInt(line.token || -1);
+        this.#leadership = this.#book.begin({ who: this.id, recipe: this.recipe, token, from: line.at });
+        break;
+      }
+      case 'lost':
+        this.#over(line.at, line.why);
+        break;
+      case 'failed':
+        this.failures.push(line.error);
+        break;
+    }
+  }
+
+  #over(at: number, why: string): void {
+    if (this.#leadership === null) return;
+    this.#leadership.to = at;
+    this.#leadership.why = why;
+    this.#leadership = null;
+  }
+}

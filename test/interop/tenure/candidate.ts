@@ -1,0 +1,54 @@
+/**
+ * A candidate by Tenure; README.md beside this folder has the protocol.
+ *
+ * candidate.ts SERVERS PATH ID SESSION_TIMEOUT_MS RECIPE
+ *
+ * RECIPE: `own` (PATH is the queue of an election below /tenure), `lock` or `latch` (PATH is a queue that is somebody else's).
+ */
+import { createInterface } from 'node:readline';
+import { connect, type ElectionOptions, formatToken, type Term } from '../../../src/index.js';
+import { monotonicMs } from '../../support/monotonic.js';
+
+const [servers = '', path = '', id = '', timeoutMs = '', recipe = ''] = process.argv.slice(2);
+
+const say = (event: string, fields: object = {}): void => {
+  process.stdout.write(`${JSON.stringify({ event, ...fields })}\n`);
+};
+
+const own = /^\/tenure\/(.+)\/queue$/.exec(path)?.[1];
+const options: ElectionOptions = {
+  id,
+  ...(recipe === 'own' ? {} : { queuePath: path, nodePrefix: `${recipe}-` }),
+};
+
+const tenure = await connect({ servers, sessionTimeoutMs: Number(timeoutMs) });
+const election = tenure.election(recipe === 'own' && own !== undefined ? own : 'joined', options);
+let leaving = new AbortController();
+
+/** Leads until it is told to leave or loses. */
+function work(term: Term): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      say('lost', { at: monotonicMs(), why: String((term.signal.reason as { reason?: string }).reason) });
+      resolve();
+    };
+    say('led', { at: monotonicMs(), token: formatToken(term.token), term: term.number });
+    if (term.signal.aborted) over();
+    else term.signal.addEventListener('abort', over, { once: true });
+  });
+}
+
+function join(): void {
+  leaving = new AbortController();
+  const { signal } = leaving;
+  election.lead(work, { signal }).catch((error: Error) => {
+    if (!signal.aborted) say('failed', { error: error.message });
+  });
+}
+
+say('ready');
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === 'join') join();
+  else if (line === 'leave') leaving.abort();
+}
+await tenure.close();
