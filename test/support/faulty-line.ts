@@ -6,6 +6,9 @@ const PING = -2;
 /** Operation codes of ZooKeeper's protocol. */
 export const OPERATION = { create: 1, remove: 2, exists: 3, read: 4, write: 5, ping: 11, children: 12 } as const;
 
+/** The create that answers with a stat too, which one driver sends and the other doesn't: the same to us. */
+const CREATE_WITH_STAT = 15;
+
 export type Direction = 'requests' | 'replies';
 
 /** Packets and bytes, of one direction. */
@@ -179,7 +182,8 @@ class Connection {
   }
 
   #count(packet: Buffer): void {
-    const operation = packet.readInt32BE(8);
+    const code = packet.readInt32BE(8);
+    const operation = code === CREATE_WITH_STAT ? OPERATION.create : code;
     if (operation === OPERATION.ping) return;
     const sign = packet.includes('/sessions/');
     if (sign) this.#signs.add(packet.readInt32BE(4));
