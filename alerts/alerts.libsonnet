@@ -85,11 +85,19 @@ local promql = import 'promql.libsonnet';
       'election',
       'Nobody leads an election that is not paused.',
       theElection + ' has had no leader for longer than %s.' % params.NoLeader['for'],
+      // A leader of another library exports nothing of ours: whoever waits behind it says that it is there.
       |||
         max by (%(election)s) (%(status)s) == 0
         unless
         max by (%(election)s) (%(paused)s) == 1
-      ||| % { election: q.election, status: q.metric('leader_status'), paused: q.metric('paused') }
+        unless
+        max by (%(election)s) (%(foreign)s) == 1
+      ||| % {
+        election: q.election,
+        status: q.metric('leader_status'),
+        paused: q.metric('paused'),
+        foreign: q.metric('foreign_leader'),
+      }
     )
     + alert(
       'TwoLeadersSameTerm',

@@ -10,9 +10,12 @@
       alertmanagers: ['alertmanager:9093'],
       // By job, the label `instance` and the address of each target.
       jobs: {
+        agent: { agent: 'agent:2182' },
         worker: { ['worker-%d' % n]: 'worker-%d:9464' % n for n in [1, 2, 3] },
         zookeeper: { ['zookeeper-%d' % n]: 'zookeeper-%d:7000' % n for n in [1, 2, 3] },
       },
+      // By job, the file with the token that its targets ask for, where they do.
+      tokenFiles: { agent: '/run/secrets/agent-token' },
     },
   },
 
@@ -31,6 +34,7 @@
     scrape_configs: [
       {
         job_name: job,
+        [if std.objectHas(prometheus.tokenFiles, job) then 'authorization']: { credentials_file: prometheus.tokenFiles[job] },
         static_configs: [
           {
             targets: [prometheus.jobs[job][name]],
