@@ -1,5 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { AclEntry } from '../driver.js';
+import type { ConnectOptions } from '../options.js';
 import { connect, type Tenure } from '../tenure.js';
+import type { TlsOptions } from '../zookeeper/wire/tls.js';
 import type { OptionSpecs, Values } from './command.js';
 import type { Context } from './context.js';
 import type { CONNECTION_OPTIONS } from './options.js';
@@ -12,16 +15,51 @@ export interface Credential {
   readonly credential: string;
 }
 
-/** Opens the connection that the common options describe; the caller closes it. */
-export function openTenure(context: Context, options: ConnectionValues): Promise<Tenure> {
-  return connect({
+/**
+ * What the common options say, for `connect()`.
+ *
+ * @throws {UsageError}
+ */
+export function connectOptions(context: Context, options: ConnectionValues): ConnectOptions {
+  const { driver, acl } = options;
+  const tls = tlsOptions(context.env, options);
+  return {
     servers: options.servers,
     root: options.root,
     sessionTimeoutMs: options['session-timeout'],
     connectTimeoutMs: options['connect-timeout'],
     auth: credentials(context, options['auth-file']),
+    // What only the wire driver can do asks for it.
+    ...(driver !== undefined ? { driver } : tls !== undefined || acl !== undefined ? { driver: 'wire' as const } : {}),
+    ...(tls === undefined ? {} : { tls }),
+    ...(acl === undefined ? {} : { acl: parseAcl(acl) }),
     logger: context.logger,
     signal: context.signal,
+  };
+}
+
+/** Opens the connection that the common options describe, for a command that leads nothing; the caller closes it. */
+export function openTenure(context: Context, options: ConnectionValues): Promise<Tenure> {
+  return connect({ ...connectOptions(context, options), lifeline: false });
+}
+
+function tlsOptions(env: NodeJS.ProcessEnv, options: ConnectionValues): TlsOptions | undefined {
+  const files = { caFile: options['tls-ca'], certFile: options['tls-cert'], keyFile: options['tls-key'] };
+  const given = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  if (!options.tls && given.length === 0) return undefined;
+  const passphrase = env['TENURE_TLS_PASSPHRASE'];
+  return { ...Object.fromEntries(given), ...(passphrase ? { passphrase } : {}) };
+}
+
+/** As `zkCli.sh` writes it: the id may hold colons, the scheme and the permissions hold none. */
+function parseAcl(text: string): AclEntry[] {
+  return text.split(',').map((entry) => {
+    const parts = /^([^:]+):(.*):([cdrwa]+)$/.exec(entry);
+    if (parts === null) {
+      throw new UsageError(`--acl: ${JSON.stringify(entry)} must be scheme:id:permissions, such as auth::cdrwa`);
+    }
+    const [, scheme = '', id = '', permissions = ''] = parts;
+    return { scheme, id, permissions };
   });
 }
 

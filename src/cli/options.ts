@@ -44,6 +44,44 @@ export const CONNECTION_OPTIONS = {
     default: 15_000,
     help: 'How long it may take to get a session.',
   },
+  driver: {
+    kind: 'text',
+    choices: ['native', 'wire'],
+    env: 'TENURE_DRIVER',
+    help:
+      'Who speaks to ZooKeeper: the official C client, or our own code, which TLS and ACLs need. ' +
+      'Without it native, and wire where that is not installed.',
+  },
+  tls: {
+    kind: 'flag',
+    help: "Connect by TLS, to the servers' secureClientPort, and trust whom Node.js trusts. The options below imply it.",
+  },
+  'tls-ca': {
+    kind: 'text',
+    placeholder: 'FILE',
+    env: 'TENURE_TLS_CA',
+    help: "Who may have signed the servers' certificates (PEM).",
+  },
+  'tls-cert': {
+    kind: 'text',
+    placeholder: 'FILE',
+    env: 'TENURE_TLS_CERT',
+    help: 'The certificate to show (PEM), together with --tls-key.',
+  },
+  'tls-key': {
+    kind: 'text',
+    placeholder: 'FILE',
+    env: 'TENURE_TLS_KEY',
+    help: 'Its key (PEM). The variable TENURE_TLS_PASSPHRASE holds its passphrase where it has one.',
+  },
+  acl: {
+    kind: 'text',
+    placeholder: 'LIST',
+    env: 'TENURE_ACL',
+    help:
+      'Who may do what to znodes that are created, as setAcl of zkCli.sh takes it: scheme:id:permissions, separated by ' +
+      'commas. auth::cdrwa keeps them to those with the same credentials. Without it everybody may do everything.',
+  },
   'auth-file': {
     kind: 'text',
     placeholder: 'FILE',

@@ -6,6 +6,7 @@ export const OP = {
   exists: 3,
   getData: 4,
   setData: 5,
+  getAcl: 6,
   sync: 9,
   ping: 11,
   getChildren2: 12,

@@ -2,7 +2,7 @@ import type { Children, NodeData, Stat } from '../../election/port.js';
 import { checkVersion } from '../limits.js';
 import { checkPath } from '../path.js';
 import type { JuteReader } from './jute.js';
-import { readChildren, readCreated, readIdentities, readNodeData, readStat } from './replies.js';
+import { readAcl, readChildren, readCreated, readIdentities, readNodeData, readStat } from './replies.js';
 import * as requests from './requests.js';
 import type { WatchKind } from './watch-list.js';
 
@@ -62,6 +62,11 @@ export function read(path: string, watch: boolean): Operation<NodeData | null> {
     nullable: true,
     leaves: (found) => (watch && found ? 'data' : null),
   };
+}
+
+export function acl(path: string): Operation<requests.Acl[] | null> {
+  checkPath('acl', path);
+  return { ...plain('acl', path, requests.getAcl(path), readAcl), nullable: true, leaves: NO_WATCH };
 }
 
 export function stat(path: string, watch: boolean): Operation<Stat | null> {

@@ -2,6 +2,7 @@ import type { Children, NodeChange, NodeData, Stat } from '../../election/port.j
 import { CODE, OP } from './codes.js';
 import { sessionIdText } from './handshake.js';
 import { type JuteReader, MalformedError } from './jute.js';
+import type { Acl } from './requests.js';
 
 /** What comes before the body of every frame from a server, but for the first. */
 export interface ReplyHeader {
@@ -60,6 +61,11 @@ export function readNodeData(reader: JuteReader): NodeData {
 
 export function readChildren(reader: JuteReader): Children {
   return { names: reader.list(4, () => reader.text()), stat: readStat(reader) };
+}
+
+/** An entry takes at least 12 bytes: its permissions and two texts. */
+export function readAcl(reader: JuteReader): Acl[] {
+  return reader.list(12, () => ({ permissions: reader.int(), scheme: reader.text(), id: reader.text() }));
 }
 
 export interface WatchEvent {

@@ -79,6 +79,10 @@ export function setData(path: string, data: Uint8Array, version: number): Reques
   return { op: OP.setData, write: (writer) => writer.text(path).bytes(data).int(version) };
 }
 
+export function getAcl(path: string): Request {
+  return { op: OP.getAcl, write: (writer) => writer.text(path) };
+}
+
 export function getData(path: string, watch: boolean): Request {
   return { op: OP.getData, write: (writer) => writer.text(path).bool(watch) };
 }

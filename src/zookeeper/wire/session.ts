@@ -177,6 +177,11 @@ export class WireSession implements Session {
     if (refused !== null) throw refused;
   }
 
+  /** Who may do what to a node; null where there is none. It takes the right to read it, or to administer it. */
+  acl(path: string): Promise<readonly Acl[] | null> {
+    return this.#run(() => operations.acl(path), 'acl', path);
+  }
+
   /** Leaves a watch that stays until it is removed; `recursive` also for everything below the path. See {@link onAnyNode}. */
   watch(path: string, { recursive = false }: { recursive?: boolean } = {}): Promise<void> {
     return this.#run(() => operations.addWatch(path, recursive), 'watch', path);
