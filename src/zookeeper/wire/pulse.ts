@@ -1,9 +1,12 @@
+/** No server is given up for less silence, where T allows: a busy machine and a collection of garbage are no reason. */
+const LEAST_SILENCE_MS = 500;
+
 /**
- * Keeps an idle connection alive and notices a server that hangs. After T/6 without a word either way a ping is sent; when
- * nothing at all has been heard for T/3 the server is given up, which leaves time to go on with another.
+ * Keeps an idle connection alive and notices a server that hangs. When nothing at all has been heard for T/3 the server is
+ * given up, which leaves time to go on with another; after half of that without a word, either way, a ping is sent.
  *
  * A process that was paused itself finds its timers late and the answers unread: so a server is given up only if it has had
- * T/6 to answer a ping, and once more after all that has arrived was read.
+ * half of that to answer a ping, and once more after all that has arrived was read.
  */
 export class Pulse {
   readonly #silenceMs: number;
@@ -17,7 +20,7 @@ export class Pulse {
 
   /** `timeoutMs`: T. */
   constructor(timeoutMs: number, ping: () => void, giveUp: (silentMs: number) => void) {
-    this.#silenceMs = timeoutMs / 3;
+    this.#silenceMs = Math.max(timeoutMs / 3, Math.min(LEAST_SILENCE_MS, (timeoutMs * 2) / 3));
     this.#ping = ping;
     this.#giveUp = giveUp;
     this.#look();
