@@ -163,8 +163,9 @@ export class TermRecordError extends TenureError {
 }
 
 /**
- * First in the queue and alive, yet our token would not exceed the record's: the ensemble was
- * restored or rebuilt. Every write would be refused, so no term is opened.
+ * Tokens have gone backwards: the ensemble was restored or rebuilt. Either we are first in the queue and alive, yet our
+ * token would not exceed the record's: no term is opened. Or a resource refused the token of a term whose lease is good;
+ * then `cause` is its {@link StaleTokenError}. Joining again can't help: the floor must be raised.
  */
 export class TokenRegressedError extends TenureError {
   readonly code = 'TOKEN_REGRESSED';
@@ -200,6 +201,60 @@ export class LeadershipLostError extends TenureError {
 export class NotLeadingError extends TenureError {
   readonly code = 'NOT_LEADING';
   readonly retriable = true;
+}
+
+/** There is no election by that name: nobody has ever stood in it, or it was removed. */
+export class UnknownElectionError extends TenureError {
+  readonly code = 'UNKNOWN_ELECTION';
+  readonly retriable = false;
+}
+
+/** No candidate in the queue has that node or id. */
+export class UnknownCandidateError extends TenureError {
+  readonly code = 'UNKNOWN_CANDIDATE';
+  readonly retriable = false;
+}
+
+/** Several candidates in the queue have that id; the message lists their nodes. */
+export class AmbiguousCandidateError extends TenureError {
+  readonly code = 'AMBIGUOUS_CANDIDATE';
+  readonly retriable = false;
+}
+
+/** The election is paused already; the message says by whom and why. */
+export class AlreadyPausedError extends TenureError {
+  readonly code = 'ALREADY_PAUSED';
+  readonly retriable = false;
+}
+
+/** There is no pause to end. */
+export class NotPausedError extends TenureError {
+  readonly code = 'NOT_PAUSED';
+  readonly retriable = false;
+}
+
+/** The leadership can't be transferred to that candidate now; the message says why not. */
+export class TransferRefusedError extends TenureError {
+  readonly code = 'TRANSFER_REFUSED';
+  readonly retriable = false;
+}
+
+/** An election that candidates stand in can't be removed. */
+export class ElectionInUseError extends TenureError {
+  readonly code = 'ELECTION_IN_USE';
+  readonly retriable = false;
+}
+
+/** The floor can only be raised; the message says where it is. */
+export class FloorTooLowError extends TenureError {
+  readonly code = 'FLOOR_TOO_LOW';
+  readonly retriable = false;
+}
+
+/** The queue belongs to other libraries, whose candidates a floor or a transfer doesn't bind. */
+export class ForeignQueueError extends TenureError {
+  readonly code = 'FOREIGN_QUEUE';
+  readonly retriable = false;
 }
 
 /** A guarded resource has accepted a higher token: the caller's term is over, whatever it believes. */

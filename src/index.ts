@@ -1,11 +1,24 @@
 export type { AclEntry, DriverOptions } from './driver.js';
 export type { CandidateData, Metadata } from './election/candidate.js';
-export type { CampaignOptions, Election, Health } from './election/election.js';
+export type { Order } from './election/control.js';
+export type { Evicted } from './election/controls.js';
+export type {
+  CampaignOptions,
+  ControlOptions,
+  Election,
+  EvictOptions,
+  Health,
+  RaiseFloorOptions,
+  TransferOptions,
+} from './election/election.js';
 export type { TenureEvents } from './election/events.js';
+export type { ControlChange, EndedTerm, HistoryEntry } from './election/history.js';
 export type { DrainReason, SuspectReason, TermState } from './election/holding.js';
+export type { HoldOptions } from './election/holds.js';
 export type { Logger } from './election/host.js';
 export type { LeadOptions, Worker } from './election/lead.js';
-export type { EndHow, Pause, PreviousTerm } from './election/record.js';
+export type { EndHow, Pause, PreviousTerm, Transfer } from './election/record.js';
+export type { Removed } from './election/removal.js';
 export type { Term } from './election/term.js';
 export type { CandidateView, ElectionView, LeaderView } from './election/view.js';
 export * from './errors.js';

@@ -3,15 +3,20 @@ import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
 import { openDriver } from './driver.js';
 import { listElections } from './election/catalogue.js';
+import { Chronicle } from './election/chronicle.js';
 import { type Commons, Election } from './election/election.js';
 import type { TenureEvents } from './election/events.js';
+import { checkHold, type HoldOptions, Holds } from './election/holds.js';
 import { type Host, silentLogger } from './election/host.js';
-import { electionName } from './election/names.js';
+import { electionName, sessionsPath } from './election/names.js';
 import type { Driver } from './election/port.js';
 import { DEFAULT_NODE_PREFIX } from './election/queue.js';
+import { type Removed, removeElection } from './election/removal.js';
 import type { Term } from './election/term.js';
+import { orAborted } from './election/waiting.js';
 import { ClosedError } from './errors.js';
-import { systemClock } from './lease/clock.js';
+import { HoldFile } from './hold-file.js';
+import { type Cancel, systemClock } from './lease/clock.js';
 import { type ConnectionLifeline, connectionLifeline } from './lifeline/connection.js';
 import { logEvent } from './logging.js';
 import {
@@ -27,6 +32,9 @@ import type { EnsembleHealth } from './zookeeper/ensemble.js';
 import { EnsembleWatch } from './zookeeper/ensemble-watch.js';
 import { parseConnectString, type ServerAddress } from './zookeeper/servers.js';
 import { Sessions } from './zookeeper/sessions.js';
+
+/** How long `close()` waits for what is still to be written into histories: everybody else goes on meanwhile. */
+const CHRONICLE_CLOSE_MS = 500;
 
 type Emitted = { [K in keyof TenureEvents]: [TenureEvents[K]] };
 
@@ -44,6 +52,7 @@ export class Tenure implements AsyncDisposable {
   #ensemble: EnsembleWatch | null = null;
   readonly #telemetry: Telemetry | undefined;
   readonly #lifeline: ConnectionLifeline | null;
+  #holdFile: HoldFile | null = null;
   #closed: Promise<void> | null = null;
 
   /** @internal */
@@ -72,7 +81,10 @@ export class Tenure implements AsyncDisposable {
       closing: this.#closing.signal,
       terms: new Set<Term>(),
       working: new Set<Term>(),
+      holds: new Holds(),
+      chronicle: new Chronicle(host, this.#sessions),
     };
+    this.#commons.holds.onChange(() => this.#drainHeld());
     const { probe } = options;
     this.#watchEnsemble = () => (probe === null ? null : this.#watch(host, probe, servers));
     const { terms } = this.#commons;
@@ -85,8 +97,15 @@ export class Tenure implements AsyncDisposable {
   }
 
   /** @internal */
-  async start(signal?: AbortSignal): Promise<void> {
-    await this.#sessions.start(signal);
+  async start(signal?: AbortSignal, holdFile?: string): Promise<void> {
+    const { host, holds } = this.#commons;
+    if (holdFile !== undefined) this.#holdFile = new HoldFile(holdFile, holds, host.logger);
+    try {
+      await this.#sessions.start(signal);
+    } catch (error) {
+      this.#holdFile?.close();
+      throw error;
+    }
     this.#ensemble = this.#watchEnsemble();
   }
 
@@ -140,6 +159,44 @@ export class Tenure implements AsyncDisposable {
   }
 
   /**
+   * Removes an election in which nobody stands, with its record, its floor and its history; where the last term's end was
+   * not announced, once its lease is certainly over.
+   *
+   * @throws {ElectionInUseError} somebody stands in it, or joins meanwhile
+   * @throws {UnknownElectionError} {@link InvalidElectionNameError} {@link CoordinatorError};
+   *   `options.signal.reason` when aborted; {@link ClosedError} after `close()`
+   */
+  async remove(name: string, options: { readonly signal?: AbortSignal } = {}): Promise<Removed> {
+    const { host, membership, root, closing } = this.#commons;
+    electionName(name);
+    const stop = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
+    const { session } = await membership.attach(stop);
+    const removed = await orAborted(removeElection(host, session, root, name, sessionsPath(root), stop), stop);
+    host.logger.info({ election: name, ...removed, floor: `${removed.floor}` }, 'an operator removed the election');
+    return removed;
+  }
+
+  /**
+   * Keeps this process from leading any election, without a word to the ensemble: leaders drain at once, candidates leave
+   * their queues and join again when all holds are released. The option `holdFile` does the same for as long as a file
+   * exists.
+   *
+   * @returns how to release it
+   * @throws {InvalidOptionError}
+   */
+  hold(options: HoldOptions): Cancel {
+    const reason = checkHold(options);
+    const release = this.#commons.holds.hold(null, reason);
+    this.#commons.host.logger.warn({ reason }, 'held: this process leads nothing until it is released');
+    return release;
+  }
+
+  /** Why this process is kept from leading any election, or null. */
+  get held(): string | null {
+    return this.#commons.holds.reason(null);
+  }
+
+  /**
    * Gives up all terms, ends all campaigns and observers, then the session. Workers of `lead` drain first; a term
    * held by hand goes at once and unannounced, so that its successor is patient: `resign()` it before. Never
    * rejects; idempotent. Afterwards nothing of ours keeps the process alive.
@@ -173,7 +230,13 @@ export class Tenure implements AsyncDisposable {
     });
   }
 
+  #drainHeld(): void {
+    const { holds, terms } = this.#commons;
+    for (const term of [...terms]) if (holds.reason(term.election) !== null) term.drain('held');
+  }
+
   async #close(): Promise<void> {
+    this.#holdFile?.close();
     const terms = [...this.#commons.terms];
     for (const term of terms) {
       term.drain('closed');
@@ -183,6 +246,7 @@ export class Tenure implements AsyncDisposable {
     this.#closing.abort(new ClosedError('this connection has been closed: make a new one with connect()'));
     await Promise.all(terms.map((term) => term.released));
     this.#ensemble?.stop();
+    await this.#commons.chronicle.close(CHRONICLE_CLOSE_MS);
     await this.#sessions.close();
     this.#lifeline?.release();
     this.#telemetry?.close();
@@ -209,7 +273,7 @@ export async function connect(options: ConnectOptions): Promise<Tenure> {
     const reach = { servers, sessionTimeoutMs, connectTimeoutMs, auth, onWarning };
     const driver = await openDriver(choice, reach, host.logger);
     const tenure = new Tenure(driver, host, events, resolved, chroot, servers, telemetry, lifeline);
-    await tenure.start(options.signal);
+    await tenure.start(options.signal, options.holdFile);
     return tenure;
   } catch (error) {
     lifeline?.release();

@@ -15,12 +15,13 @@ import type {
   Waiting,
 } from './campaign.js';
 import type { EndHow, PreviousTerm, TermOfRecord, TermRecord } from './record.js';
+import { binds, type KnownTransfer, knownTransfer } from './transfer.js';
 
 export type Step = readonly [CampaignState, readonly CampaignEffect[]];
 
 /** The state right after joining: `queue` are those before us, first come first. `now` is monotonic. */
 export function enterQueue(self: Self, queue: readonly string[], now: number): Step {
-  const standing: Standing = { self, view: null, leader: null, mourned: null, sure: true };
+  const standing: Standing = { self, view: null, leader: null, mourned: null, transfer: null, sure: true };
   return queue.length === 0
     ? first(standing, now)
     : follow({ name: 'waiting', ...standing, queue, position: queue.length, misses: 0 });
@@ -77,11 +78,7 @@ function waitingStep(state: Waiting, event: CampaignEvent, now: number, rules: C
       return next.position === 0 ? firstAfter(next, now, rules) : follow(next);
     }
     case 'record':
-      return placed(
-        { ...state, view: newer(state.view, event.view), mourned: unended(event.view.record, state.mourned) },
-        now,
-        rules,
-      );
+      return placed({ ...state, ...learned(state, event.view, now) }, now, rules);
     default:
       return [state, []];
   }
@@ -192,6 +189,7 @@ function first(standing: Standing, now: number): Step {
     view: standing.view,
     leader: standing.leader,
     mourned: standing.mourned,
+    transfer: standing.transfer,
     sure: standing.sure,
     vacancyAt: now,
     claimSentAt: null,
@@ -206,23 +204,37 @@ function firstAfter(state: Waiting, now: number, rules: CampaignRules): Step {
   return next.view?.current === true ? decide(next, now, rules) : [next, []];
 }
 
+/** What a record that has just been read tells whoever stands in the queue. */
+function learned(state: Waiting | Patient, read: RecordView, now: number) {
+  return {
+    view: newer(state.view, read),
+    mourned: unended(read.record, state.mourned),
+    transfer: knownTransfer(state.transfer, read.record.transfer, now),
+  };
+}
+
 function unended(record: TermRecord, before: TermOfRecord | null): TermOfRecord | null {
+  const { latest } = record;
   // A record that has been deleted says nothing about the term that it held.
-  if (record.latest === null) return before;
-  return record.latest.ended === null ? record.latest : null;
+  if (latest === null) return before;
+  // Whom an operator evicts may not know of it yet.
+  return latest.ended === null || latest.ended.how === 'evicted' ? latest : null;
 }
 
 function patientStep(state: Patient, event: CampaignEvent, now: number, rules: CampaignRules): Step {
   switch (event.type) {
     case 'record': {
-      const mourned = unended(event.view.record, state.mourned);
+      const news = learned(state, event.view, now);
+      const { mourned } = news;
       // A term that we had not heard of before has ended at this moment at the latest.
       const vacancyAt = mourned !== null && mourned.token !== state.mourned?.token ? now : state.vacancyAt;
-      const next = { ...state, view: newer(state.view, event.view), mourned, vacancyAt };
+      const next = { ...state, ...news, vacancyAt };
       // Read before we were first, without a watch: what we decide by must be watched.
       if (!isCurrent(next.view)) return [next, [{ do: 'read_record', watch: true }]];
       return decide(next, now, rules);
     }
+    case 'target':
+      return sought(state, event, now, rules);
     case 'alarm':
       return decide(state, now, rules);
     default:
@@ -237,10 +249,12 @@ function decide(state: Patient, now: number, rules: CampaignRules): Step {
   if (view === null || !isCurrent(view)) return [state, []];
   const { record } = view;
   const token = record.floor + self.czxid;
-  if (record.latest?.node === self.node && record.latest.token === token && state.claimSentAt !== null) {
-    return opened(state, view, record.latest, state.claimSentAt);
+  // Nobody else names our node. Its token tells nothing: the floor may have been raised since.
+  if (record.latest?.node === self.node && state.claimSentAt !== null) {
+    return opened(state, view, null, record.latest, state.claimSentAt);
   }
   if (record.pause !== null) return [state, []];
+  if (binds(state.transfer, self.node, now)) return seek(state, state.transfer);
   if (token <= (record.latest?.token ?? 0n) || token > MAX_TOKEN) return [out(state, 'token_regressed'), []];
   const announced = mourned === null || (state.leader?.session === mourned.session && state.leader.ended);
   if (!announced) {
@@ -267,6 +281,22 @@ function decide(state: Patient, now: number, rules: CampaignRules): Step {
   ];
 }
 
+/** The answer: the target still stands, and we step back for it; or it doesn't, and the transfer is void. */
+function sought(state: Patient, event: { node: string; found: boolean }, now: number, rules: CampaignRules): Step {
+  const { transfer, view, self } = state;
+  if (transfer?.to !== event.node) return [state, []];
+  // Another record may have been announced, or read, while we asked.
+  const asked = view !== null && isCurrent(view) && view.record.pause === null && binds(transfer, self.node, now);
+  if (event.found && asked) return [out(state, 'stepped_back'), []];
+  return decide({ ...state, transfer: { ...transfer, target: event.found ? 'unknown' : 'absent' } }, now, rules);
+}
+
+/** Before we step back: does the target still stand? It did when the transfer was written, so a server that shows that shows it too. */
+function seek(state: Patient, transfer: KnownTransfer): Step {
+  if (transfer.target === 'sought') return [state, []];
+  return [{ ...state, transfer: { ...transfer, target: 'sought' } }, [{ do: 'seek', node: transfer.to }]];
+}
+
 function sightingsOf(state: Patient | Claiming): Sightings {
   return state.leader !== null && state.leader.session === state.mourned?.session
     ? state.leader.sightings
@@ -288,7 +318,7 @@ function claimingStep(state: Claiming, event: CampaignEvent): Step {
     case 'claimed': {
       const { latest } = event.view.record;
       if (latest?.token !== state.token || state.claimSentAt === null) return [out(state, 'superseded'), []];
-      return opened(state, event.view, latest, state.claimSentAt);
+      return opened(state, event.view, state.view?.record ?? null, latest, state.claimSentAt);
     }
     case 'claim_unclear': {
       const { token: _, ...rest } = state;
@@ -300,11 +330,18 @@ function claimingStep(state: Claiming, event: CampaignEvent): Step {
   }
 }
 
-function opened(state: Patient | Claiming, view: RecordView, latest: TermOfRecord, sentAt: Instant): Step {
+function opened(
+  state: Patient | Claiming,
+  view: RecordView,
+  replaced: TermRecord | null,
+  latest: TermOfRecord,
+  sentAt: Instant,
+): Step {
   const { self, mourned, vacancyAt } = state;
   const announced = mourned === null || (state.leader?.session === mourned.session && state.leader.ended);
   const leaderlessSince = announced ? vacancyAt : patienceBasis(sightingsOf(state), vacancyAt);
-  return [{ name: 'claimed', self, view, latest, previous: view.record.previous, sentAt, leaderlessSince }, []];
+  const { previous } = view.record;
+  return [{ name: 'claimed', self, view, latest, previous, replaced, sentAt, leaderlessSince }, []];
 }
 
 function out(state: Standings, why: Out['why']): Out {

@@ -2,6 +2,7 @@ import type { Instant } from '../lease/clock.js';
 import type { Sightings } from '../lease/patience.js';
 import type { Token } from '../token.js';
 import type { PreviousTerm, TermOfRecord, TermRecord } from './record.js';
+import type { KnownTransfer } from './transfer.js';
 
 /**
  * A candidacy from its place in the queue to its claim, as a pure reducer:
@@ -11,7 +12,8 @@ import type { PreviousTerm, TermOfRecord, TermRecord } from './record.js';
  *
  * - waiting: somebody stands before us; we watch the one right before us, and, when that is the
  *   leader of record, also the record and its renewals.
- * - patient: first. Waits for the record, for a pause to end, or for the old lease to be over.
+ * - patient: first. Waits for the record, for a pause to end, or for the old lease to be over. Steps back for the
+ *   target of a transfer.
  * - claiming: our compare-and-set is under way.
  *
  * Events come in the order in which replies and changes arrived; see the port. The reducer itself is in
@@ -48,6 +50,8 @@ export interface Standing {
   readonly leader: LeaderWatch | null;
   /** The last term that we have read of and that nobody has announced as over: its lease is to be outlasted. */
   readonly mourned: TermOfRecord | null;
+  /** The transfer that the record asks for, where it does. */
+  readonly transfer: KnownTransfer | null;
   /** Whether our node is known to be there still. Where it isn't, nothing is concluded from a record that seems to say otherwise. */
   readonly sure: boolean;
 }
@@ -81,6 +85,8 @@ export interface Claimed {
   readonly view: RecordView;
   readonly latest: TermOfRecord;
   readonly previous: PreviousTerm | null;
+  /** The record that our claim replaced; null where the claim was recognised only afterwards. */
+  readonly replaced: TermRecord | null;
   /** When the claim was sent: the lease counts from here. */
   readonly sentAt: Instant;
   /**
@@ -92,7 +98,7 @@ export interface Claimed {
 
 export interface Out {
   readonly name: 'out';
-  readonly why: 'node_gone' | 'superseded' | 'token_regressed';
+  readonly why: 'node_gone' | 'superseded' | 'token_regressed' | 'stepped_back';
   /** The record as last read, and the token that we would have had. */
   readonly view: RecordView | null;
   readonly token: Token | null;
@@ -111,6 +117,8 @@ export type CampaignEvent =
   | { readonly type: 'listed'; readonly queue: readonly string[] }
   | { readonly type: 'record'; readonly view: RecordView }
   | { readonly type: 'record_changed' }
+  /** Whether the target of a transfer still stands in the queue. */
+  | { readonly type: 'target'; readonly node: string; readonly found: boolean }
   /** The leader's session node as the reply of a watching read showed it; absent where it is gone. */
   | { readonly type: 'leader_seen'; readonly session: string; readonly found: boolean; readonly ended: boolean }
   | { readonly type: 'leader_changed'; readonly session: string; readonly gone: boolean }
@@ -131,6 +139,8 @@ export type CampaignEffect =
   | { readonly do: 'list' }
   | { readonly do: 'read_record'; readonly watch: boolean }
   | { readonly do: 'watch_leader'; readonly session: string }
+  /** Ask whether this candidate still stands. */
+  | { readonly do: 'seek'; readonly node: string }
   /** Make our session node now, so that a claim need not wait for it. */
   | { readonly do: 'prepare' }
   | { readonly do: 'alarm'; readonly at: number }

@@ -25,8 +25,8 @@ export type Outcome =
       readonly joinedAt: number;
       readonly patienceMs: number;
     }
-  /** Our node, or the claim, was lost to somebody: join again. */
-  | { readonly kind: 'out'; readonly why: 'node_gone' | 'superseded' }
+  /** Our node, or the claim, was lost to somebody: join again. Or we step back for the target of a transfer: join again, behind it. */
+  | { readonly kind: 'out'; readonly why: 'node_gone' | 'superseded' | 'stepped_back' }
   /** Somebody stands before us, and we were not to wait. */
   | { readonly kind: 'not_first' };
 
@@ -190,6 +190,14 @@ export class Candidacy {
         this.#answer(listed(this.#host, session, paths.queue), (names) => {
           if (this.#state === null || this.#state.name === 'out') return;
           this.#dispatch({ type: 'listed', queue: aheadOf(names, this.#state.self.node) });
+      case 'seek': {
+        const { node } = effect;
+        this.#answer(
+          untilAnswered(this.#host, session, () => session.stat(`${paths.queue}/${node}`)),
+          (stat) => this.#dispatch({ type: 'target', node, found: stat !== null }),
+        );
+        break;
+      }
         });
         break;
       case 'read_record':
@@ -308,9 +316,8 @@ export class Candidacy {
     this.#emit('token_regressed', { token, recorded });
     return new TokenRegressedError(
       `election ${JSON.stringify(this.#contest.election)}: our token ${token} would not exceed ${recorded}, the token of ` +
-        'the last term: the ensemble was restored from a backup or rebuilt. Raise the "floor" in the term record ' +
-        `${this.#contest.paths.term} above every token that a resource has accepted: by hand, as docs/operations.md says ` +
-        "under 'A restored or rebuilt ensemble', until there is a command for it (tenure fence raise)",
+        'the last term: the ensemble was restored from a backup or rebuilt. Raise the floor to the highest token that ' +
+        `a resource has accepted, at least ${recorded}: tenure fence raise`,
     );
   }
 

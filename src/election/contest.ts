@@ -8,6 +8,8 @@ export interface Contest {
   readonly paths: ElectionPaths;
   readonly sessionsPath: string;
   readonly nodePrefix: string;
+  /** The queue is one of other libraries. */
+  readonly foreign: boolean;
   /** Whether a leader touches its node after its claim: not where a candidate behind it would take that for its end. */
   readonly touches: boolean;
   readonly candidateId: string;

@@ -1,10 +1,16 @@
 import { TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
+import type { Cancel } from '../lease/clock.js';
 import { Candidacy, type Outcome } from './candidacy.js';
 import { encodeCandidate, type Metadata } from './candidate.js';
 import { type Census, takeCensus } from './census.js';
 import { abortSignal, checkKeys, oneOf } from './checks.js';
+import type { Chronicle } from './chronicle.js';
 import type { Contest } from './contest.js';
+import type { Order } from './control.js';
+import { Controls, type Evicted } from './controls.js';
+import { type HistoryEntry, succeeded } from './history.js';
+import { checkHold, type HoldOptions, type Holds } from './holds.js';
 import { type Host, sleep } from './host.js';
 import { Keeper } from './keeper.js';
 import { checkLead, type LeadOptions, lead, type Worker } from './lead.js';
@@ -14,6 +20,7 @@ import { Observation } from './observation.js';
 import { sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment, Membership } from './port.js';
 import { DEFAULT_NODE_PREFIX } from './queue.js';
+import type { Pause, Transfer } from './record.js';
 import { Term } from './term.js';
 import type { ElectionView } from './view.js';
 import { orAborted } from './waiting.js';
@@ -37,6 +44,31 @@ export interface Commons {
   readonly terms: Set<Term>;
   /** Those of them for which a worker of `lead` runs. */
   readonly working: Set<Term>;
+  readonly holds: Holds;
+  readonly chronicle: Chronicle;
+}
+
+/** What every call that changes an election for all takes: who asks for it, and why. */
+export interface ControlOptions extends Order {
+  /** Gives up; the change may have been made all the same. */
+  readonly signal?: AbortSignal;
+}
+
+export interface TransferOptions extends ControlOptions {
+  /** The candidate that is to lead next: its node, or its id where only one has that. */
+  readonly to: string;
+  /** After so many milliseconds it is void. Default 60,000. */
+  readonly deadlineMs?: number;
+}
+
+export interface EvictOptions extends ControlOptions {
+  /** The candidate: its node, or its id where only one has that. */
+  readonly node: string;
+}
+
+export interface RaiseFloorOptions extends ControlOptions {
+  /** The highest token that any resource has accepted: every token from now on is above it. At most 2^62. */
+  readonly to: bigint;
 }
 
 /** An election's options, complete and checked; see {@link ElectionOptions}. */
@@ -75,6 +107,7 @@ export class Election {
   readonly id: string;
   readonly #commons: Commons;
   readonly #contest: Contest;
+  readonly #controls: Controls;
   readonly #drainTimeoutMs: number;
 
   /** @internal */
@@ -98,6 +131,7 @@ export class Election {
       paths: electionPaths(root, name, queuePath),
       sessionsPath: sessionsPath(root),
       nodePrefix: settings.nodePrefix,
+      foreign,
       // Curator's LeaderLatch watches the data of the node before it, once, and acts on its deletion only: a touch would use its watch up.
       touches: settings.nodePrefix === DEFAULT_NODE_PREFIX,
       candidateId: settings.id,
@@ -106,6 +140,7 @@ export class Election {
       data: foreign ? new TextEncoder().encode(settings.id) : candidate,
       rules: { takeoverDelayMs: settings.takeoverDelayMs },
     };
+    this.#controls = new Controls(host, commons.membership, commons.chronicle, this.#contest);
   }
 
   /**
@@ -213,7 +248,7 @@ export class Election {
   }
 
   async #campaign(signal: AbortSignal | undefined, wait: boolean): Promise<Term | null> {
-    const { host, membership, terms } = this.#commons;
+    const { host, membership, holds } = this.#commons;
     const stop = this.#stop(signal);
     const who = { election: this.name, candidateId: this.id };
     const startedAt = host.clock.monotonic();
@@ -225,19 +260,11 @@ export class Election {
         const attachment = await membership.attach(stop);
         const outcome = await this.#candidacy(attachment, wait, stop);
         if (outcome?.kind === 'claimed') {
-          const term = new Term(new Keeper(host, attachment, this.#contest, outcome, this.#drainTimeoutMs));
-          terms.add(term);
-          const node = `${this.#contest.paths.queue}/${outcome.claimed.self.node}`;
-          attachment.lifeline?.leads(node);
-          void term.released.then(() => {
-            terms.delete(term);
-            attachment.lifeline?.left(node);
-          });
-          // Aborted in the very turn in which the claim was confirmed.
-          if (stop.aborted) {
-            await term.resign();
-            throw stop.reason;
-          }
+          const term = this.#begin(attachment, outcome);
+          // Aborted, or held, in the very turn in which the claim was confirmed.
+          if (stop.aborted || holds.reason(this.name) !== null) await term.resign();
+          if (stop.aborted) throw stop.reason;
+          if (holds.reason(this.name) !== null) continue;
           ended('won');
           return term;
         }
@@ -254,9 +281,20 @@ export class Election {
   }
 
   /** Null when the session died: another one, and another try. */
-  async #candidacy(attachment: Attachment, wait: boolean, stop: AbortSignal): Promise<Outcome | null> {
+  async #candidacy(
+    attachment: Attachment,
+    wait: boolean,
+    stop: AbortSignal,
+  ): Promise<Outcome | { kind: 'held' } | null> {
+    const { host, holds } = this.#commons;
+    const held = new AbortController();
+    const stopListening = holds.onChange(() => {
+      const reason = holds.reason(this.name);
+      if (reason !== null) held.abort(new Error(`held: ${reason}`));
+    });
     try {
-      return await new Candidacy(this.#commons.host, attachment, this.#contest).run(wait, stop);
+      const signal = AbortSignal.any([stop, held.signal]);
+      return await new Candidacy(host, attachment, this.#contest).run(wait, signal);
     } catch (error) {
       if (stop.aborted) throw stop.reason;
       const died = !sessionLives(attachment.session) || isKind(error, 'session_expired', 'session_closed');
@@ -271,3 +309,39 @@ export class Election {
     return AbortSignal.any(signal === undefined ? [closing] : [signal, closing]);
   }
 }
+        if (!wait && holds.reason(this.name) !== null) {
+          ended('aborted');
+          return null;
+        }
+        await holds.released(this.name, stop);
+        if (outcome?.kind === 'held' || (outcome?.kind === 'out' && outcome.why === 'stepped_back')) continue;
+  #begin(attachment: Attachment, won: Outcome & { kind: 'claimed' }): Term {
+    const { host, terms, chronicle } = this.#commons;
+    const keeper = new Keeper(host, attachment, this.#contest, won, this.#drainTimeoutMs);
+    const term = new Term(keeper);
+    terms.add(term);
+    const node = `${this.#contest.paths.queue}/${won.claimed.self.node}`;
+    attachment.lifeline?.leads(node);
+    void term.released.then(() => {
+      terms.delete(term);
+      attachment.lifeline?.left(node);
+    });
+    chronicle.note(this.#contest.paths, succeeded(won));
+    return term;
+  }
+
+      if (held.signal.aborted) return { kind: 'held' };
+    } finally {
+      stopListening();
+  /** `keys` are those besides who, why and signal; null where nobody is asked who and why. */
+  async #control<T>(
+    what: string,
+    options: { readonly signal?: AbortSignal },
+    keys: readonly string[] | null,
+    act: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    checkKeys(what, options, keys === null ? ['signal'] : ['by', 'reason', 'signal', ...keys]);
+    abortSignal('signal', options.signal);
+    return act(this.#stop(options.signal));
+  }
+

@@ -21,6 +21,8 @@ export interface TenureEvents {
   joined: ElectionEvent & { node: string; ahead: number };
   /** Fewer may stand before us now. */
   position: ElectionEvent & { ahead: number };
+  /** Who stands right before us: we have read its node, and watch it. */
+  predecessor: ElectionEvent & { node: string; foreign: boolean };
   /** First, and waiting for an unannounced old lease to be over. */
   patient: ElectionEvent & { waitMs: number };
   /** Our claim is sent. */
@@ -53,6 +55,7 @@ export interface TenureEvents {
   undrained: TermEvent & { drainTimeoutMs: number };
   /** Our end is in the record and our node is out of the queue, or the session is dead. */
   released: TermEvent & { announced: boolean };
+  /** Our token isn't above one that is on record (`recorded`): of the last term, or of a resource that refused ours while our lease was good. */
   token_regressed: ElectionEvent & { token: Token; recorded: Token };
 }
 

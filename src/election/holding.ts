@@ -2,6 +2,7 @@ import type { LossReason } from '../errors.js';
 import type { Instant } from '../lease/clock.js';
 import { type Lease, leaseRemaining, renewed, untilOverdue } from '../lease/lease.js';
 import type { Token } from '../token.js';
+import type { Judgement } from './judgement.js';
 import type { EndHow } from './record.js';
 
 /**
@@ -23,8 +24,8 @@ export interface Doubt {
   readonly since: Instant;
 }
 
-/** Why a leader steps down of its own accord or because an operator asks. */
-export type DrainReason = 'resigned' | 'paused' | 'transferred' | 'held' | 'closed';
+/** Why a leader steps down of its own accord or because an operator asks; `superseded`: the floor was raised above its token. */
+export type DrainReason = 'resigned' | 'paused' | 'transferred' | 'held' | 'closed' | 'superseded';
 
 interface Live {
   readonly token: Token;
@@ -50,8 +51,8 @@ export type HoldingEvent =
   | { readonly type: 'drain'; readonly why: DrainReason }
   /** The worker has settled, or its time to drain is over: give the leadership up. */
   | { readonly type: 'release'; readonly settled: boolean }
-  /** The record as read: `ours` while it still names our term. */
-  | { readonly type: 'record'; readonly ours: boolean; readonly paused: boolean; readonly transferred: boolean }
+  /** The record was read. */
+  | { readonly type: 'record'; readonly says: Judgement }
   | { readonly type: 'gone'; readonly reason: 'session_expired' | 'session_node_gone' | 'node_gone' | 'closed' };
 
 export type HoldingEffect =
@@ -106,9 +107,7 @@ export function holdingStep(holding: Holding, event: HoldingEvent, now: Instant)
     case 'release':
       return release(holding, event.settled);
     case 'record':
-      if (!event.ours) return lose(holding, 'superseded');
-      if (event.paused) return drain(holding, 'paused');
-      return event.transferred ? drain(holding, 'transferred') : [holding, []];
+      return told(holding, event.says);
     case 'gone':
       return lose(holding, event.reason);
   }
@@ -134,6 +133,21 @@ function watched(holding: LiveHolding, now: Instant, effects: readonly HoldingEf
   return [holding, [...effects, { do: 'alarm', inMs }]];
 }
 
+function told(holding: LiveHolding, says: Judgement): HoldingStep {
+  switch (says) {
+    case 'ours':
+      return [holding, []];
+    case 'superseded':
+    case 'evicted':
+      return lose(holding, 'superseded');
+    case 'paused':
+    case 'transferred':
+      return drain(holding, says);
+    case 'below_floor':
+      return drain(holding, 'superseded');
+  }
+}
+
 function drain(holding: LiveHolding, why: DrainReason): HoldingStep {
   if (holding.name === 'draining') return [holding, []];
   const { token, lease, doubt } = holding;
@@ -144,6 +158,7 @@ const ANNOUNCED: Readonly<Record<DrainReason, EndHow>> = {
   resigned: 'resigned',
   closed: 'resigned',
   held: 'resigned',
+  superseded: 'resigned',
   paused: 'paused',
   transferred: 'transferred',
 };

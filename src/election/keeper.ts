@@ -16,11 +16,12 @@ import {
   type TermState,
 } from './holding.js';
 import type { Host } from './host.js';
+import { type Judgement, judge } from './judgement.js';
 import { leadershipLost } from './loss.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment } from './port.js';
 import { readRecord } from './reading.js';
-import type { EndHow, PreviousTerm } from './record.js';
+import { type EndHow, encodeRecord, type PreviousTerm, type TermRecord, type Transfer } from './record.js';
 
 type Won = Outcome & { kind: 'claimed' };
 
@@ -51,6 +52,8 @@ export class Keeper {
   #holding: Holding;
   #view: RecordView;
   #alarm: { at: number; cancel: Cancel } | null = null;
+  #judgement: Judgement = 'ours';
+  #refused = false;
   #suspectSince: number | null = null;
   #lostAt: number | null = null;
 
@@ -129,10 +132,18 @@ export class Keeper {
     } catch (error) {
       if (!sessionLives(this.#attachment.session)) return;
       this.#host.logger.error({ election: this.election, err: error }, 'the term record was overwritten');
-      this.dispatch({ type: 'record', ours: false, paused: false, transferred: false });
+      this.dispatch({ type: 'record', says: 'superseded' });
       return;
     }
     this.#judgeRecord();
+  }
+
+  /** A resource that has accepted a higher token refused ours, while our lease was good. */
+  refused(highest: Token): void {
+    if (this.#refused) return;
+    this.#refused = true;
+    const { election, leaderId: candidateId, token } = this;
+    this.#host.emit('token_regressed', { election, candidateId, token, recorded: highest });
   }
 
   recovered(): void {
@@ -146,7 +157,7 @@ export class Keeper {
 
   lossError(reason: LossReason): LeadershipLostError {
     if (this.signal.aborted) return this.signal.reason as LeadershipLostError;
-    return leadershipLost(reason, this.name);
+    return leadershipLost(reason, this.name, asked(reason, this.#view.record, this.#judgement));
   }
 
   /** For messages. */
@@ -268,12 +279,25 @@ export class Keeper {
       recordedTerm: latest?.term ?? 0,
       paused: pause !== null,
     });
-    this.dispatch({
-      type: 'record',
-      ours: latest?.token === this.token && latest.ended === null,
-      paused: pause !== null,
-      transferred: transfer !== null && transfer.to !== this.#node,
-    });
+    this.#judgement = judge(this.#view.record, this.token, this.#node);
+    if (this.#judgement === 'transferred' && transfer !== null) void this.#handOver(transfer);
+    else this.dispatch({ type: 'record', says: this.#judgement });
+  }
+
+  /** Steps down for the target of a transfer if that still stands; else the transfer is void, and we strike it out. */
+  async #handOver(transfer: Transfer): Promise<void> {
+    const { session } = this.#attachment;
+    const { record } = this.#view;
+    const path = `${this.#contest.paths.queue}/${transfer.to}`;
+    try {
+      // The target stood when the transfer was written: a server that shows that shows the target too, if it stands.
+      const stands = (await untilAnswered(this.#host, session, () => session.stat(path), this.signal)) !== null;
+      if (this.#view.record !== record) return;
+      if (stands) this.dispatch({ type: 'record', says: 'transferred' });
+      else await this.write(encodeRecord({ ...record, transfer: null }));
+    } catch {
+      // The term is over; or somebody else has changed the record, which we are told of.
+    }
   }
 
   /**
@@ -340,4 +364,13 @@ export class Keeper {
   #event() {
     return { election: this.election, candidateId: this.leaderId, term: this.number, token: this.token };
   }
+}
+
+/** Who asked for the end, and why. */
+function asked(reason: LossReason, { pause, transfer, floor }: TermRecord, judgement: Judgement): string | undefined {
+  if (reason === 'paused' && pause !== null) return `by ${pause.by}: ${pause.reason}`;
+  if (reason === 'transferred' && transfer !== null) return `by ${transfer.by}: ${transfer.reason}`;
+  if (reason !== 'superseded') return undefined;
+  if (judgement === 'evicted') return 'it was evicted by an operator';
+  return judgement === 'below_floor' ? `the floor was raised to ${floor}` : undefined;
 }

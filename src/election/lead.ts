@@ -1,4 +1,4 @@
-import { LeadershipLostError, type LossReason } from '../errors.js';
+import { LeadershipLostError, type LossReason, StaleTokenError, TokenRegressedError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
 import { abortSignal, callable, checkKeys, duration, oneOf } from './checks.js';
 import { type Host, sleep } from './host.js';
@@ -67,8 +67,10 @@ export async function lead<T>(context: LeadContext, worker: Worker<T>, given: Le
     const term = await context.campaign(signal);
     const outcome = await oneTerm(context, term, worker, options);
     const lost = isLoss(term);
+    const regressed = lost || outcome.kind === 'returned' ? null : regression(term, outcome.error);
     // Resolves once the end is known to the ensemble, or the session is dead: no ghost is left when we return.
     await term.resign();
+    if (regressed !== null) throw regressed;
     if (outcome.kind === 'threw' && !lost && !signal?.aborted) {
       if (onError === 'reject') throw outcome.error;
       host.logger.error(
@@ -131,6 +133,26 @@ function isLoss(term: Term): boolean {
   return term.signal.aborted && (term.signal.reason as LeadershipLostError).reason !== 'resigned';
 }
 
+/** A resource refused the token of a term whose lease was good. The next token would be refused too, so nobody joins again. */
+function regression(term: Term, error: unknown): TokenRegressedError | null {
+  const stale = staleIn(error);
+  if (stale?.token !== term.token || term.remainingMs() <= 0) return null;
+  term.refused(stale);
+  return new TokenRegressedError(
+    `election ${JSON.stringify(term.election)}: ${stale.message}, although the lease of term ${term.number} is good: the ` +
+      `ensemble was restored from a backup or rebuilt. Raise the floor to ${stale.highest}: tenure fence raise`,
+    { cause: error },
+  );
+}
+
+/** The refusal that this is, or comes of. */
+function staleIn(error: unknown): StaleTokenError | undefined {
+  for (let each = error, deep = 0; each instanceof Error && deep < 8; each = each.cause, deep++) {
+    if (each instanceof StaleTokenError) return each;
+  }
+  return undefined;
+}
+
 function isExpected(error: unknown, term: Term): boolean {
   return (
     error === term.signal.reason || error instanceof LeadershipLostError || (error as Error)?.name === 'AbortError'
@@ -142,7 +164,7 @@ function reportOverrun(context: LeadContext, term: Term): () => void {
   const { host, drainTimeoutMs } = context;
   let stop = () => {};
   const onAbort = () => {
-    if (GIVEN_UP.has((term.signal.reason as LeadershipLostError).reason)) return;
+    if (term.state === 'draining' || GIVEN_UP.has((term.signal.reason as LeadershipLostError).reason)) return;
     stop = host.clock.after(drainTimeoutMs, () => {
       const { election, number, token, leaderId } = term;
       host.emit('undrained', { election, candidateId: leaderId, term: number, token, drainTimeoutMs });

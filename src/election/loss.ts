@@ -5,7 +5,7 @@ const LOSS: Readonly<Record<LossReason, string>> = {
   session_expired: 'the ZooKeeper session expired',
   session_node_gone: 'the session node, to which renewals are written, was deleted',
   node_gone: 'its candidate node was deleted',
-  superseded: 'the term record names another term',
+  superseded: 'the term record no longer stands behind it',
   resigned: 'it was resigned',
   paused: 'the election was paused',
   transferred: 'the leadership was transferred',
@@ -13,7 +13,10 @@ const LOSS: Readonly<Record<LossReason, string>> = {
   closed: 'the connection was closed',
 };
 
-/** What the signal of a term is aborted with; `term` names it, as in "term 7 of …". */
-export function leadershipLost(reason: LossReason, term: string): LeadershipLostError {
-  return new LeadershipLostError(reason, `${term} is over: ${LOSS[reason]}`);
+/** What the signal of a term is aborted with; `term` names it, as in "term 7 of …", and `detail` says who asked for it, and why. */
+export function leadershipLost(reason: LossReason, term: string, detail?: string): LeadershipLostError {
+  return new LeadershipLostError(
+    reason,
+    `${term} is over: ${LOSS[reason]}${detail === undefined ? '' : ` (${detail})`}`,
+  );
 }

@@ -41,11 +41,17 @@ export interface ElectionPaths {
   readonly election: string;
   readonly queue: string;
   readonly term: string;
+  readonly history: string;
 }
 
 export function electionPaths(root: string, name: string, queuePath?: string): ElectionPaths {
   const election = `${root}/${electionName(name)}`;
-  return { election, queue: queuePath ?? `${election}/queue`, term: `${election}/term` };
+  return {
+    election,
+    queue: queuePath ?? `${election}/queue`,
+    term: `${election}/term`,
+    history: `${election}/history`,
+  };
 }
 
 /** The parent of all session nodes. */

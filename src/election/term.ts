@@ -1,4 +1,4 @@
-import { type LeadershipLostError, NotLeadingError, TenureError } from '../errors.js';
+import { type LeadershipLostError, NotLeadingError, type StaleTokenError, TenureError } from '../errors.js';
 import type { Cancel } from '../lease/clock.js';
 import type { Token } from '../token.js';
 import { checkSize, type Metadata } from './candidate.js';
@@ -128,6 +128,14 @@ export class Term implements AsyncDisposable {
     this.#keeper.dispatch({ type: 'drain', why: 'resigned' });
     this.#keeper.dispatch({ type: 'release', settled: true });
     await this.#keeper.released;
+  }
+
+  /**
+   * Called by guards: a resource refused this term's token although its lease is good, so tokens have gone backwards.
+   * Said loudly, once; `lead` then rejects with {@link TokenRegressedError} if its worker lets the refusal through.
+   */
+  refused(error: StaleTokenError): void {
+    this.#keeper.refused(error.highest);
   }
 
   /** `await using term = …`: resigns at the end of the block. */

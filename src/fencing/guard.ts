@@ -27,6 +27,8 @@ export interface FencedTerm {
   remainingMs(): number;
   /** Throws when the owner may not act now. Called before each write, and again before each commit. */
   assert(): void;
+  /** Called when the token was refused although the lease is good: tokens have gone backwards. */
+  refused?(error: StaleTokenError): void;
 }
 
 /** The highest token that a resource has accepted. */
@@ -136,6 +138,13 @@ export function refusal(term: FencedTerm): 'stale' | 'regressed' {
   return term.leaseKnown !== false && !term.signal.aborted && term.remainingMs() > 0 ? 'regressed' : 'stale';
 }
 
+/** Tells the observer of a refusal; and of a `regressed` one the term, whose owner has to report it. */
+export function tellRefusal(observer: FencingObserver | undefined, term: FencedTerm, error: StaleTokenError): void {
+  const outcome = refusal(term);
+  tell(() => observer?.check?.(error.resource, outcome));
+  if (outcome === 'regressed') tell(() => term.refused?.(error));
+}
+
 /** Calls one of the observer's methods; an observer that throws can't break a guard. */
 export function tell(call: () => void): void {
   try {
@@ -213,19 +222,16 @@ export class Verdict {
   }
 
   accepted(): void {
-    this.#tell('accepted');
+    if (this.#told) return;
+    this.#told = true;
+    tell(() => this.#observer?.check?.(this.#resource, 'accepted'));
   }
 
   /** What ended the check; told where it is a refusal of this term at this resource. */
   ended(error: unknown): void {
-    if (error instanceof StaleTokenError && error.resource === this.#resource && error.token === this.#term.token) {
-      this.#tell(refusal(this.#term));
-    }
-  }
-
-  #tell(outcome: FenceOutcome): void {
-    if (this.#told) return;
+    if (!(error instanceof StaleTokenError) || error.resource !== this.#resource) return;
+    if (error.token !== this.#term.token || this.#told) return;
     this.#told = true;
-    tell(() => this.#observer?.check?.(this.#resource, outcome));
+    tellRefusal(this.#observer, this.#term, error);
   }
 }

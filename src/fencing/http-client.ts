@@ -1,6 +1,6 @@
 import { StaleTokenError } from '../errors.js';
 import { parseToken } from '../token.js';
-import { type FencedTerm, type FencingObserver, refusal, tell, whenOver } from './guard.js';
+import { type FencedTerm, type FencingObserver, tell, tellRefusal, whenOver } from './guard.js';
 import { fencingHeaders } from './http-headers.js';
 import { PROBLEM_TYPES } from './http-problem.js';
 
@@ -50,7 +50,7 @@ export function fencedFetch(
     response = whileTermLasts(response, term, over);
     const stale = response.status === 409 ? await staleFrom(response, term, resource) : undefined;
     if (stale !== undefined) {
-      tell(() => observer?.check?.(resource, refusal(term)));
+      tellRefusal(observer, term, stale);
       throw stale;
     }
     // Nor is a redirect a word of the resource's.

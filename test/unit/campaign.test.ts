@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CampaignEffect, CampaignEvent, CampaignState, RecordView } from '../../src/election/campaign.js';
 import { campaignStep, enterQueue, predecessorOf } from '../../src/election/campaign-step.js';
-import { EMPTY_RECORD, type TermOfRecord, type TermRecord } from '../../src/election/record.js';
+import {
+  EMPTY_RECORD,
+  type EndHow,
+  type TermOfRecord,
+  type TermRecord,
+  type Transfer,
+} from '../../src/election/record.js';
 
 const SELF = { node: 'n-0000000009', czxid: 900n };
 const RULES = { takeoverDelayMs: 0 };
@@ -329,13 +335,131 @@ describe('the claim', () => {
   });
 });
 
+describe('a transfer', () => {
+  const date = (ms: number) => new Date(ms).toISOString();
+  /** To somebody behind us, for five seconds. */
+  const transfer: Transfer = { to: 'n-0000000012', by: 'ops', at: date(0), reason: 'why', deadline: date(5_000) };
+  const ended = term({ ended: { at: '', how: 'transferred' } });
+  const asked = (fields: Partial<Transfer> = {}) => record(view(ended, { transfer: { ...transfer, ...fields } }));
+  const target = (stands: boolean, node = transfer.to): CampaignEvent => ({ type: 'target', node, found: stands });
+
+  it('has the first candidate step back for its target, once it knows that this still stands', () => {
+    const seeking = run([], [5, asked()]);
+    expect(seeking.last).toEqual([{ do: 'seek', node: transfer.to }]);
+    expect(seeking.state.name).toBe('patient');
+    const { state, last } = run([], [5, asked()], [6, target(true)]);
+    expect(state).toMatchObject({ name: 'out', why: 'stepped_back', mayHaveClaimed: false });
+    expect(last).toEqual([]);
+  });
+
+  it('is void without its target: the first candidate claims', () => {
+    expect(run([], [5, asked()], [6, target(false)]).claim).toMatchObject({ term: 4 });
+  });
+
+  it('is void past its deadline, counted from its first sighting here, whatever the wall clocks say', () => {
+    expect(run([], [5, asked({ at: date(9e12), deadline: date(9e12 + 100) })]).last).toEqual([
+      { do: 'seek', node: transfer.to },
+    ]);
+    const waiting: [number, CampaignEvent][] = [
+      [1, found('n-0000000005')],
+      [2, record(view(term(), { transfer }, true))],
+    ];
+    expect(run(['n-0000000005'], ...waiting, [4_000, gone('n-0000000005')]).last).toContainEqual({
+      do: 'seek',
+      node: transfer.to,
+    });
+    const late = run(['n-0000000005'], ...waiting, [5_003, gone('n-0000000005')]);
+    expect(late.asked).not.toContainEqual({ do: 'seek', node: transfer.to });
+    expect(run([], [5, asked({ deadline: 'nonsense' })]).claim).toBeDefined();
+  });
+
+  it('to ourselves is claimed at once', () => {
+    expect(run([], [5, asked({ to: SELF.node })]).claim).toMatchObject({ term: 4 });
+  });
+
+  it('steps back without waiting for the old lease: only who claims has to', () => {
+    const story: [number, CampaignEvent][] = [
+      [5, record(view(term(), { transfer }))],
+      [6, target(true)],
+    ];
+    expect(run([], ...story).state).toMatchObject({ why: 'stepped_back' });
+  });
+
+  it('a pause beats it, and a later one takes its place while we ask', () => {
+    const pause = { by: 'ops', at: '', reason: '' };
+    expect(run([], [5, record(view(ended, { transfer, pause }))]).asked).not.toContainEqual({
+      do: 'seek',
+      node: transfer.to,
+    });
+    const paused = run([], [5, asked()], [6, record(view(ended, { transfer, pause }))], [7, target(true)]);
+    expect(paused.state.name).toBe('patient');
+    expect(paused.claim).toBeUndefined();
+    const other = asked({ to: 'n-0000000013', at: date(1) });
+    const { state, last } = run([], [5, asked()], [6, other], [7, target(true)]);
+    expect(state.name).toBe('patient');
+    expect(last).toEqual([]);
+    expect(run([], [5, asked()], [6, other], [7, target(true, 'n-0000000013')]).state).toMatchObject({
+      why: 'stepped_back',
+    });
+  });
+
+  it('concludes nothing from an answer behind which the record has changed', () => {
+    const { state, asked: all } = run([], [5, asked()], [6, { type: 'record_changed' }], [7, target(true)]);
+    expect(state.name).toBe('patient');
+    const [after, effects] = campaignStep(state, record(view(ended)), 8, RULES);
+    expect(after.name).toBe('claiming');
+    expect(effects).toHaveLength(1);
+    expect(all.some((effect) => effect.do === 'claim')).toBe(false);
+  });
+});
+
+describe('an eviction', () => {
+  it('is on record, and yet its leader may not know: its lease is outlasted', () => {
+    const evicted = term({ ended: { at: '', how: 'evicted' } });
+    const { state, last } = run([], [5, record(view(evicted))]);
+    expect(last).toEqual([{ do: 'alarm', at: 5 + 1060 }]);
+    expect(campaignStep(state, { type: 'alarm' }, 1_065, RULES)[1]).toMatchObject([{ previous: { end: 'evicted' } }]);
+    const seenBefore = run(
+      ['n-0000000005'],
+      ...successor,
+      [400, { type: 'record_changed' }],
+      [401, record(view(evicted))],
+      [500, gone('n-0000000005')],
+    );
+    expect(seenBefore.last).toEqual([{ do: 'alarm', at: 10 + 1060 }]);
+  });
+});
+
+describe('a claim whose reply was lost', () => {
+  it('is recognised by its node, though the floor was raised meanwhile', () => {
+    const ours = term({ term: 1, token: 900n, node: SELF.node });
+    const { state } = run(
+      [],
+      [5, record(view(null))],
+      [6, { type: 'claim_sent', sentAt: instant(6) }],
+      [7, { type: 'claim_unclear' }],
+      [8, record(view(ours, { floor: 5_000n }))],
+    );
+    expect(state).toMatchObject({ name: 'claimed', latest: ours, replaced: null });
+  });
+});
+
 describe('whatever happens', () => {
   const nodes = ['n-0000000003', 'n-0000000005', 'n-0000000007'];
+  const anyTransfer: Transfer = {
+    to: 'n-0000000012',
+    by: 'ops',
+    at: new Date(0).toISOString(),
+    reason: 'why',
+    deadline: new Date(900).toISOString(),
+  };
   const anyTerm = fc.record({
     token: fc.bigInt({ min: 1n, max: 1200n }),
     node: fc.constantFrom(...nodes),
     leaseMs: fc.constantFrom(500, 1000),
-    ended: fc.boolean(),
+    ended: fc.constantFrom<EndHow | null>(null, 'resigned', 'evicted'),
+    transfer: fc.constantFrom<Transfer | null>(null, anyTransfer),
+    pause: fc.constantFrom(null, null, { by: 'ops', at: '', reason: 'why' }),
   });
   const anyEvent = fc.oneof<fc.Arbitrary<CampaignEvent>[]>(
     fc.record({ type: fc.constant('predecessor' as const), node: fc.constantFrom(...nodes), found: fc.boolean() }),
@@ -344,18 +468,13 @@ describe('whatever happens', () => {
       node: fc.constantFrom(...nodes),
       gone: fc.boolean(),
     }),
-    fc
-      .option(anyTerm)
-      .map(
-        (read): CampaignEvent =>
-          record(
-            view(
-              read === null
-                ? null
-                : term({ ...read, session: `s-${read.token}`, ended: read.ended ? { at: '', how: 'resigned' } : null }),
-            ),
-          ),
-      ),
+    fc.option(anyTerm).map((read): CampaignEvent => {
+      if (read === null) return record(view(null));
+      const { ended, transfer, pause, ...latest } = read;
+      const how = ended === null ? null : { at: '', how: ended };
+      return record(view(term({ ...latest, session: `s-${read.token}`, ended: how }), { transfer, pause }));
+    }),
+    fc.record({ type: fc.constant('target' as const), node: fc.constant(anyTransfer.to), found: fc.boolean() }),
     fc.constant({ type: 'record_changed' }),
     fc.record({
       type: fc.constant('leader_seen' as const),
@@ -396,7 +515,8 @@ describe('whatever happens', () => {
               for (const [place, node] of queue.entries()) expect(gone.has(node) || place < oldest).toBe(true);
               const { latest } = effect.base;
               expect(effect.token > (latest?.token ?? 0n)).toBe(true);
-              if (latest !== null && latest.ended === null) {
+              expect(effect.base.pause).toBeNull();
+              if (latest !== null && (latest.ended === null || latest.ended.how === 'evicted')) {
                 const first = learnt.get(latest.token) ?? 0;
                 expect(now).toBeGreaterThanOrEqual(first + latest.leaseMs * 1.06);
               }

@@ -11,6 +11,7 @@ import {
   remainingMs,
   type SuspectReason,
 } from '../../src/election/holding.js';
+import type { Judgement } from '../../src/election/judgement.js';
 
 const at = (ms: number, boot = ms) => ({ monotonic: ms, boot });
 const LEASE = { lengthMs: 1000, from: at(0) };
@@ -100,15 +101,14 @@ describe('a term', () => {
     },
   );
 
-  it('is lost when the record names another term, drained when it is paused or transferred', () => {
-    const record = { type: 'record', ours: true, paused: false, transferred: false } as const;
-    expect(run([10, record]).holding.name).toBe('recovering');
-    expect(run([10, { ...record, ours: false, paused: true }]).holding).toEqual({ name: 'lost', reason: 'superseded' });
-    expect(run([10, { ...record, paused: true, transferred: true }]).holding).toMatchObject({
-      name: 'draining',
-      why: 'paused',
-    });
-    expect(run([10, { ...record, transferred: true }]).holding).toMatchObject({ name: 'draining', why: 'transferred' });
+  it('is lost when the record names another term or evicts it, drained when an operator asks for the leadership', () => {
+    const told = (says: Judgement) => run([10, { type: 'record', says }]).holding;
+    expect(told('ours').name).toBe('recovering');
+    expect(told('superseded')).toEqual({ name: 'lost', reason: 'superseded' });
+    expect(told('evicted')).toEqual({ name: 'lost', reason: 'superseded' });
+    expect(told('paused')).toMatchObject({ name: 'draining', why: 'paused' });
+    expect(told('transferred')).toMatchObject({ name: 'draining', why: 'transferred' });
+    expect(told('below_floor')).toMatchObject({ name: 'draining', why: 'superseded' });
   });
 
   it('while it drains the signal is aborted, the lease is renewed and may be acted under, until it is released', () => {
@@ -156,9 +156,7 @@ const event = fc.oneof<fc.Arbitrary<HoldingEvent>[]>(
   fc.record({ type: fc.constant('release' as const), settled: fc.boolean() }),
   fc.record({
     type: fc.constant('record' as const),
-    ours: fc.boolean(),
-    paused: fc.boolean(),
-    transferred: fc.boolean(),
+    says: fc.constantFrom<Judgement>('ours', 'superseded', 'evicted', 'paused', 'transferred', 'below_floor'),
   }),
   fc.constant({ type: 'gone', reason: 'node_gone' }),
 );

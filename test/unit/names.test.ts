@@ -50,6 +50,7 @@ describe('election names', () => {
     expect(electionPaths('/prod/tenure', 'a/b')).toEqual({
       election: '/prod/tenure/a/b',
       queue: '/prod/tenure/a/b/queue',
+      history: '/prod/tenure/a/b/history',
       term: '/prod/tenure/a/b/term',
     });
     expect(electionPaths('/tenure', 'a', '/curator/leader').queue).toBe('/curator/leader');
