@@ -234,6 +234,90 @@ export class Election {
     return { healthy: true, detail: '' };
   }
 
+  /**
+   * Stops this election for all, across restarts, until {@link resume}: the leader drains and joins the queue again,
+   * and nobody claims. It takes the place of a transfer that was asked for before. A leader that is frozen or cut off
+   * doesn't hear of it: until its lease is over only a guard at the resource stops it.
+   *
+   * @throws {AlreadyPausedError} {@link UnknownElectionError} {@link InvalidOptionError} {@link TermRecordError};
+   *   `options.signal.reason` when aborted; {@link ClosedError} after `close()`
+   */
+  pause(options: ControlOptions): Promise<Pause> {
+    return this.#control('pause', options, [], (signal) => this.#controls.pause(options, signal));
+  }
+
+  /** Ends a pause: the first candidate claims. @throws {NotPausedError}, and as {@link pause} */
+  resume(options: ControlOptions): Promise<void> {
+    return this.#control('resume', options, [], (signal) => this.#controls.resume(options, signal));
+  }
+
+  /**
+   * Asks for another leader: the present one drains, and the candidates before the target join again behind it.
+   * Resolves once that is asked for; `observe()` shows when it is done. It ends with the target's claim, and is void
+   * when the target leaves or the deadline passes. A later transfer, or a pause, takes its place.
+   *
+   * @throws {TransferRefusedError} the target leads, stands more than 16 places back or behind a candidate of another
+   *   library, or the election is paused
+   * @throws {UnknownCandidateError} {@link AmbiguousCandidateError} {@link ForeignQueueError}, and as {@link pause}
+   */
+  transfer(options: TransferOptions): Promise<Transfer> {
+    const keys = ['to', 'deadlineMs'] as const;
+    return this.#control('transfer', options, keys, (signal) => this.#controls.transfer(options, signal));
+  }
+
+  /**
+   * Takes a candidate's node out of the queue: a ghost, whose process is gone but whose session lives, or a candidate
+   * of another library. A leader loses its term at once, and its successor is patient. A candidate of Tenure that
+   * lives joins again at the end.
+   *
+   * @throws {UnknownCandidateError} {@link AmbiguousCandidateError}, and as {@link pause}
+   */
+  evict(options: EvictOptions): Promise<Evicted> {
+    return this.#control('evict', options, ['node'], (signal) => this.#controls.evict(options, signal));
+  }
+
+  /** What is added to a node's transaction id to make a token. 0 until it is raised. @throws {UnknownElectionError}, and as {@link current} */
+  floor(options: { readonly signal?: AbortSignal } = {}): Promise<bigint> {
+    return this.#control('floor', options, null, (signal) => this.#controls.floor(signal));
+  }
+
+  /**
+   * Raises the floor, after an ensemble was restored from a backup or rebuilt: every token from now on is above `to`. A
+   * leader whose token isn't drains and joins again. It never goes down again.
+   *
+   * @returns the new floor
+   * @throws {FloorTooLowError} {@link ForeignQueueError}, and as {@link pause}, but that the election need not exist yet
+   */
+  raiseFloor(options: RaiseFloorOptions): Promise<bigint> {
+    return this.#control('raiseFloor', options, ['to'], (signal) => this.#controls.raiseFloor(options, signal));
+  }
+
+  /**
+   * The last 50 terms that have ended and changes by operators, oldest first. It is written beside the elections and
+   * decides nothing: an entry may be missing, or know less than others.
+   *
+   * @throws {UnknownElectionError}, and as {@link current}
+   */
+  history(options: { readonly signal?: AbortSignal } = {}): Promise<readonly HistoryEntry[]> {
+    return this.#control('history', options, null, (signal) => this.#controls.history(signal));
+  }
+
+  /**
+   * Keeps this process from leading this election, without a word to the ensemble: a leader drains at once, candidates
+   * leave the queue and join again when all holds are released. See {@link Tenure.hold} for all elections.
+   *
+   * @returns how to release it
+   * @throws {InvalidOptionError}
+   */
+  hold(options: HoldOptions): Cancel {
+    return this.#commons.holds.hold(this.name, checkHold(options));
+  }
+
+  /** Why this process is kept from leading this election, or null. */
+  get held(): string | null {
+    return this.#commons.holds.reason(this.name);
+  }
+
   /** @internal Reads how long the queue is, once, for metrics; null while there is no session. */
   async census(): Promise<Census | null> {
     const { current } = this.#commons.membership;
@@ -257,6 +341,11 @@ export class Election {
     host.emit('campaign_started', who);
     try {
       for (let attempt = 0; ; attempt++) {
+        if (!wait && holds.reason(this.name) !== null) {
+          ended('aborted');
+          return null;
+        }
+        await holds.released(this.name, stop);
         const attachment = await membership.attach(stop);
         const outcome = await this.#candidacy(attachment, wait, stop);
         if (outcome?.kind === 'claimed') {
@@ -272,12 +361,28 @@ export class Election {
           ended('aborted');
           return null;
         }
+        if (outcome?.kind === 'held' || (outcome?.kind === 'out' && outcome.why === 'stepped_back')) continue;
         await sleep(host, backoffMs(REJOIN, attempt, host.random), stop);
       }
     } catch (error) {
       ended(stop.aborted ? 'aborted' : 'failed');
       throw error;
     }
+  }
+
+  #begin(attachment: Attachment, won: Outcome & { kind: 'claimed' }): Term {
+    const { host, terms, chronicle } = this.#commons;
+    const keeper = new Keeper(host, attachment, this.#contest, won, this.#drainTimeoutMs);
+    const term = new Term(keeper);
+    terms.add(term);
+    const node = `${this.#contest.paths.queue}/${won.claimed.self.node}`;
+    attachment.lifeline?.leads(node);
+    void term.released.then(() => {
+      terms.delete(term);
+      attachment.lifeline?.left(node);
+    });
+    chronicle.note(this.#contest.paths, succeeded(won));
+    return term;
   }
 
   /** Null when the session died: another one, and another try. */
@@ -297,42 +402,15 @@ export class Election {
       return await new Candidacy(host, attachment, this.#contest).run(wait, signal);
     } catch (error) {
       if (stop.aborted) throw stop.reason;
+      if (held.signal.aborted) return { kind: 'held' };
       const died = !sessionLives(attachment.session) || isKind(error, 'session_expired', 'session_closed');
       if (died || (error instanceof TenureError && error.retriable)) return null;
       throw error;
+    } finally {
+      stopListening();
     }
   }
 
-  #stop(signal: AbortSignal | undefined): AbortSignal {
-    const { closing } = this.#commons;
-    // Always one of our own: thousands of elections may share one signal, which would warn of that many listeners.
-    return AbortSignal.any(signal === undefined ? [closing] : [signal, closing]);
-  }
-}
-        if (!wait && holds.reason(this.name) !== null) {
-          ended('aborted');
-          return null;
-        }
-        await holds.released(this.name, stop);
-        if (outcome?.kind === 'held' || (outcome?.kind === 'out' && outcome.why === 'stepped_back')) continue;
-  #begin(attachment: Attachment, won: Outcome & { kind: 'claimed' }): Term {
-    const { host, terms, chronicle } = this.#commons;
-    const keeper = new Keeper(host, attachment, this.#contest, won, this.#drainTimeoutMs);
-    const term = new Term(keeper);
-    terms.add(term);
-    const node = `${this.#contest.paths.queue}/${won.claimed.self.node}`;
-    attachment.lifeline?.leads(node);
-    void term.released.then(() => {
-      terms.delete(term);
-      attachment.lifeline?.left(node);
-    });
-    chronicle.note(this.#contest.paths, succeeded(won));
-    return term;
-  }
-
-      if (held.signal.aborted) return { kind: 'held' };
-    } finally {
-      stopListening();
   /** `keys` are those besides who, why and signal; null where nobody is asked who and why. */
   async #control<T>(
     what: string,
@@ -345,3 +423,9 @@ export class Election {
     return act(this.#stop(options.signal));
   }
 
+  #stop(signal: AbortSignal | undefined): AbortSignal {
+    const { closing } = this.#commons;
+    // Always one of our own: thousands of elections may share one signal, which would warn of that many listeners.
+    return AbortSignal.any(signal === undefined ? [closing] : [signal, closing]);
+  }
+}
