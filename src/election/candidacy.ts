@@ -3,7 +3,7 @@ import { type Cancel, instant } from '../lease/clock.js';
 import type { Token } from '../token.js';
 import type { CampaignEffect, CampaignEvent, CampaignState, Claimed, Out, RecordView } from './campaign.js';
 import { campaignStep, enterQueue } from './campaign-step.js';
-import { parseObject } from './candidate.js';
+import { decodeCandidate, isForeign, parseObject } from './candidate.js';
 import type { Contest } from './contest.js';
 import { withdrawClaim } from './ending.js';
 import { enqueue, listed, type Place } from './enqueue.js';
@@ -166,7 +166,11 @@ export class Candidacy {
           this.#watchedRead('predecessor', `${paths.queue}/${node}`, (gone) =>
             this.#dispatch({ type: 'predecessor_changed', node, gone }),
           ),
-          (found) => this.#dispatch({ type: 'predecessor', node, found: found !== null }),
+          (found) => {
+            if (found !== null)
+              this.#emit('predecessor', { node, foreign: isForeign(node, decodeCandidate(found.data)) });
+            this.#dispatch({ type: 'predecessor', node, found: found !== null });
+          },
         );
         break;
       }
@@ -331,10 +335,17 @@ export class Candidacy {
     });
   }
 
-  #emit<K extends 'joined' | 'position' | 'patient' | 'claiming' | 'claim_unclear' | 'record_seen' | 'token_regressed'>(
-    name: K,
-    fields: object,
-  ): void {
+  #emit<
+    K extends
+      | 'joined'
+      | 'position'
+      | 'predecessor'
+      | 'patient'
+      | 'claiming'
+      | 'claim_unclear'
+      | 'record_seen'
+      | 'token_regressed',
+  >(name: K, fields: object): void {
     const { election, candidateId } = this.#contest;
     this.#host.emit(name, { election, candidateId, ...fields } as never);
   }

@@ -1,4 +1,5 @@
 import { CandidateTooLargeError, InvalidOptionError } from '../errors.js';
+import { isOurs } from './queue.js';
 
 /** What a user may say about a candidate: shown to observers, never interpreted. */
 export type Metadata = Readonly<Record<string, unknown>>;
@@ -66,6 +67,14 @@ export function parseObject(data: Uint8Array): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Whether a candidate is of another library: it leads as soon as it is first, and claims nothing. Ours are known by their
+ * names in every queue, and by their data in our own.
+ */
+export function isForeign(node: string, data: CandidateData | null): boolean {
+  return data === null && !isOurs(node);
 }
 
 /** A foreign candidate's data as text that is safe to show, at most 80 characters. */

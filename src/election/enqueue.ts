@@ -4,7 +4,7 @@ import { createBelow } from './nodes.js';
 import { OwnNodeWatch } from './own-node.js';
 import { removeSurely, untilAnswered } from './persistence.js';
 import type { Session } from './port.js';
-import { aheadOf, checkHeadroom, inOrder, nodePrefix, uuidOf } from './queue.js';
+import { aheadOf, candidateUuid, checkHeadroom, inOrder, nodePrefix, uuidOf } from './queue.js';
 
 /** A place in the queue: our node, and who stood before it, first come first. */
 export interface Place {
@@ -32,7 +32,7 @@ export async function enqueue(
   prefix: string,
   data: Uint8Array,
 ): Promise<Place | null> {
-  const uuid = host.uuid();
+  const uuid = candidateUuid(host.uuid());
   const path = `${queuePath}/${nodePrefix(uuid, prefix)}`;
   const created = await untilAnswered(host, session, () =>
     createBelow(session, queuePath, path, data, 'ephemeral_sequential'),

@@ -9,6 +9,12 @@ import { readRecord } from './reading.js';
 import { type CandidateView, type ElectionView, viewOf } from './view.js';
 import { abortable } from './waiting.js';
 
+/** A candidate, and the czxid of its node where somebody owns that. */
+interface Known {
+  readonly view: CandidateView;
+  readonly czxid: bigint | null;
+}
+
 /** Watches one election through one session, without being a candidate. */
 export class Observation {
   readonly #host: Host;
@@ -16,7 +22,7 @@ export class Observation {
   readonly #election: string;
   readonly #paths: ElectionPaths;
   /** What a candidate's node says doesn't change: each is read once. */
-  #known = new Map<string, { view: CandidateView; czxid: bigint }>();
+  #known = new Map<string, Known>();
   #cancels: Cancel[] = [];
   #dirty = true;
   #wake: () => void = () => {};
@@ -111,14 +117,15 @@ export class Observation {
   }
 
   /** Null when it has left the queue since we listed it. */
-  async #candidate(node: string): Promise<{ view: CandidateView; czxid: bigint } | null> {
+  async #candidate(node: string): Promise<Known | null> {
     const known = this.#known.get(node);
     if (known !== undefined) return known;
     const path = `${this.#paths.queue}/${node}`;
     const found = await untilAnswered(this.#host, this.#session, () => this.#session.read(path));
     if (found === null) return null;
     const data = decodeCandidate(found.data);
-    return { view: { node, id: data?.id ?? printable(found.data), data }, czxid: found.stat.czxid };
+    const { owner, czxid } = found.stat;
+    return { view: { node, id: data?.id ?? printable(found.data), data }, czxid: owner === null ? null : czxid };
   }
 }
 

@@ -2,7 +2,7 @@ import { SequenceExhaustedError } from '../errors.js';
 
 /**
  * Candidates' node names and their order. `_c_<uuid>-lock-<10 digits>` is the one format that
- * Curator, go-zookeeper and kazoo (with `extra_lock_patterns`) order as we do.
+ * Curator, go-zookeeper and kazoo (by a subclass with that word in its names) order as we do.
  */
 
 /** What stands between the uuid and the sequence number. `latch-` joins a Curator LeaderLatch fleet. */
@@ -19,7 +19,10 @@ export const SEQUENCE_RESERVE = 1_000_000;
  * eleventh; there it shows behind the dash that ends the prefix.
  */
 const SEQUENCE = /(?:(?<=-)-[0-9]{10}|[0-9]{10}|-[0-9]{9})$/;
-const OURS = /^_c_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-/;
+const WITH_UUID = /^_c_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-/;
+
+/** Where a uuid says of which version it is. Ours are of version 8, which is free for own uses; others make them of version 4. */
+const VERSION = { place: 14, ours: '8' };
 
 /** The node's name before the coordinator appends the sequence number. */
 export function nodePrefix(uuid: string, prefix = DEFAULT_NODE_PREFIX): string {
@@ -32,9 +35,19 @@ export function sequenceOf(node: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
+/** The uuid of one candidacy, made of a random one: its version tells in any queue that the candidate is of our kind. */
+export function candidateUuid(random: string): string {
+  return random.slice(0, VERSION.place) + VERSION.ours + random.slice(VERSION.place + 1);
+}
+
 /** The uuid in a name of our format, or null. */
 export function uuidOf(node: string): string | null {
-  return OURS.exec(node)?.[1] ?? null;
+  return WITH_UUID.exec(node)?.[1] ?? null;
+}
+
+/** Whether the node's name says that its candidate is of our kind: it leads by a claim, not by being first. */
+export function isOurs(node: string): boolean {
+  return uuidOf(node)?.[VERSION.place] === VERSION.ours;
 }
 
 /** Candidates only, first come first; of two with one number (a counter that stuck) the name decides, for everyone alike. */

@@ -1,5 +1,5 @@
 import type { Token } from '../token.js';
-import type { CandidateData } from './candidate.js';
+import { type CandidateData, isForeign } from './candidate.js';
 import type { Pause, TermRecord } from './record.js';
 
 /** One candidate as observers see it. */
@@ -54,7 +54,7 @@ export interface Snapshot {
   readonly record: TermRecord;
   readonly version: number;
   readonly candidates: readonly CandidateView[];
-  /** czxid of the first candidate's node. */
+  /** czxid of the first candidate's node; null where nobody owns it: such a node stands for no process, and never goes. */
   readonly firstCzxid: bigint | null;
 }
 
@@ -68,7 +68,7 @@ export function leaderOf(snapshot: Snapshot): LeaderView | null {
     const { token, term, metadata, electedAt, leaderId } = latest;
     return { node: first.node, id: leaderId, token, term, metadata, electedAt, foreign: false };
   }
-  if (first.data !== null || snapshot.firstCzxid === null) return null;
+  if (!isForeign(first.node, first.data) || snapshot.firstCzxid === null) return null;
   return {
     node: first.node,
     id: first.id,

@@ -27,6 +27,7 @@ interface Row {
   /** Goes on as it was: a term is never forgotten. */
   term: number;
   paused: boolean;
+  foreignLeader: boolean;
   recovering: boolean;
   leaseMs: number;
   candidates: number;
@@ -69,6 +70,7 @@ export class ElectionGauges {
         leaderStatus: each(({ leads }) => Number(leads)),
         term: each(({ term }) => term),
         paused: each(({ paused }) => Number(paused)),
+        foreignLeader: each(({ foreignLeader }) => Number(foreignLeader)),
         recovering: each(({ recovering }) => Number(recovering)),
         leaseRemaining: each(({ leaseMs }) => leaseMs / 1000),
         candidates: each(({ candidates }) => candidates),
@@ -105,6 +107,7 @@ export class ElectionGauges {
         const row = this.#row(label);
         row.term = Math.max(row.term, standing.term);
         row.paused ||= standing.paused;
+        row.foreignLeader ||= standing.foreignLeader;
         row.recovering ||= standing.recovering.size > 0;
         row.candidates = Math.max(row.candidates, standing.candidates);
         row.position = smallest(row.position, standing.position);
@@ -165,6 +168,7 @@ const EMPTY: Row = {
   leads: false,
   term: 0,
   paused: false,
+  foreignLeader: false,
   recovering: false,
   leaseMs: 0,
   candidates: 0,

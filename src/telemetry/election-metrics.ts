@@ -73,6 +73,7 @@ export class ElectionMetrics {
     },
     joined: ({ election, candidateId, node, ahead }) => this.standing(election).joined(candidateId, node, ahead),
     position: ({ election, candidateId, ahead }) => this.standing(election).moved(candidateId, ahead),
+    predecessor: ({ election, candidateId, foreign }) => this.standing(election).sawPredecessor(candidateId, foreign),
     record_seen: ({ election, candidateId, recordedTerm, paused }) => {
       const standing = this.standing(election);
       standing.sawTerm(recordedTerm);

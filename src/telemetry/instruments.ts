@@ -121,6 +121,17 @@ export const INSTRUMENTS = {
       '1 while the election is paused, said by the members that watch its record (leader, successor); else 0',
     answers: 'Does nobody lead because somebody wanted that?',
   },
+  foreignLeader: {
+    scope: 'pause',
+    name: 'leader_election.foreign_leader',
+    prometheus: 'leader_election_foreign_leader',
+    kind: 'gauge',
+    unit: '{leader}',
+    attributes: elections,
+    description:
+      '1 while a candidate of another library is first, said by members that stand right behind such a one; else 0',
+    answers: 'Does nobody of ours lead because a candidate of another library does?',
+  },
   leadershipAcquired: {
     scope: 'leader',
     name: 'leader_election.leadership.acquired',

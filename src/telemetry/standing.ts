@@ -4,6 +4,16 @@ import { sequenceHeadroom, sequenceOf } from '../election/queue.js';
 /** How old a census may be when it is shown. */
 const CENSUS_AGE_MS = 5_000;
 
+/** Asks the coordinator for the queue, and `who` leads it. */
+export type TakeCensus = (who: boolean) => Promise<Census | null>;
+
+interface Place {
+  ahead: number;
+  paused: boolean;
+  /** The candidate right before it is of another library. */
+  behindForeign: boolean;
+}
+
 /** What one connection knows of one election, as its events told. */
 export class Standing {
   /** 0 until known. */
@@ -13,20 +23,21 @@ export class Standing {
   /** Terms whose recover stage goes on. */
   readonly recovering = new Set<number>();
   /** Those of our candidates that are in the queue: how many stand before each, and what it sees. */
-  readonly #places = new Map<string, { ahead: number; paused: boolean }>();
+  readonly #places = new Map<string, Place>();
   /** As last seen; good while a candidate of ours is the first or the second. */
   #candidates = 0;
-  #takeCensus: (() => Promise<Census | null>) | null = null;
+  #foreignLeader = false;
+  #takeCensus: TakeCensus | null = null;
   #censusAt = Number.NEGATIVE_INFINITY;
 
   /** How to ask the coordinator; the newest election object of that name knows the queue. */
-  useCensus(take: () => Promise<Census | null>): void {
+  useCensus(take: TakeCensus): void {
     this.#takeCensus = take;
   }
 
   joined(candidate: string, node: string, ahead: number): void {
     // Whoever stands behind others watches no record: nothing is known of a pause until one is read.
-    this.#places.set(candidate, { ahead, paused: false });
+    this.#places.set(candidate, { ahead, paused: false, behindForeign: false });
     this.#candidates = Math.max(this.#candidates, ahead + 1);
     const sequence = sequenceOf(node);
     if (sequence !== null) this.headroom = sequenceHeadroom(sequence + 1);
@@ -34,7 +45,14 @@ export class Standing {
 
   moved(candidate: string, ahead: number): void {
     const place = this.#places.get(candidate);
-    if (place !== undefined) place.ahead = ahead;
+    if (place === undefined) return;
+    place.ahead = ahead;
+    if (ahead === 0) place.behindForeign = false;
+  }
+
+  sawPredecessor(candidate: string, foreign: boolean): void {
+    const place = this.#places.get(candidate);
+    if (place !== undefined) place.behindForeign = foreign;
   }
 
   left(candidate: string): void {
@@ -74,6 +92,16 @@ export class Standing {
     return this.#counts ? this.#candidates : 0;
   }
 
+  /** A candidate of another library leads, as one of ours right behind such a one sees; the census is kept fresh then too. */
+  get foreignLeader(): boolean {
+    return this.#behindForeign && this.#foreignLeader;
+  }
+
+  get #behindForeign(): boolean {
+    for (const place of this.#places.values()) if (place.behindForeign) return true;
+    return false;
+  }
+
   get #counts(): boolean {
     return this.position === 1 || this.position === 2;
   }
@@ -81,15 +109,17 @@ export class Standing {
   /** How long ago it was counted, where what would be shown is old; null where there is nothing to count. */
   censusDue(now: number): number | null {
     const age = now - this.#censusAt;
-    return this.#takeCensus === null || !this.#counts || age < CENSUS_AGE_MS ? null : age;
+    const counts = this.#counts || this.#behindForeign;
+    return this.#takeCensus === null || !counts || age < CENSUS_AGE_MS ? null : age;
   }
 
   /** Counts again. Never rejects. */
   async count(now: number): Promise<void> {
     this.#censusAt = now;
     try {
-      const census = await this.#takeCensus?.();
+      const census = await this.#takeCensus?.(this.#behindForeign);
       if (census == null) return;
+      this.#foreignLeader = census.foreignLeader ?? false;
       this.#candidates = census.candidates;
       this.headroom = census.headroom;
     } catch {

@@ -1,5 +1,4 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import type { Census } from '../election/census.js';
 import type { EventName, TenureEvents } from '../election/events.js';
 import type { EnsembleHealth } from '../zookeeper/ensemble.js';
 import { ElectionGauges, type LiveTerm } from './election-gauges.js';
@@ -9,6 +8,7 @@ import { Instruments } from './instrument-set.js';
 import { OTHER } from './instruments.js';
 import { type ElectionLabelOptions, ElectionLabels } from './labels.js';
 import { ElectionSpans, type TraceIds } from './spans.js';
+import type { TakeCensus } from './standing.js';
 
 export interface TelemetryOptions extends ElectionLabelOptions {
   readonly meterProvider?: MeterProvider | undefined;
@@ -49,7 +49,7 @@ export class Telemetry {
   }
 
   /** An election is made; `census` reads its queue. */
-  election(name: string, census: () => Promise<Census | null>): void {
+  election(name: string, census: TakeCensus): void {
     this.#renew();
     this.#metrics.standing(name).useCensus(census);
   }

@@ -20,6 +20,7 @@ const GAUGES: Readonly<Record<string, number>> = {
   leader_election_candidates: 3,
   leader_election_recovering: 0,
   leader_election_paused: 0,
+  leader_election_foreign_leader: 0,
   leader_election_session_timeout_seconds: 10,
   leader_election_quorum_voters: 3,
   leader_election_quorum_voters_healthy: 3,

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  candidateUuid,
   aheadOf,
   checkHeadroom,
   inOrder,
+  isOurs,
   nodePrefix,
   sequenceHeadroom,
   sequenceOf,
@@ -73,6 +75,20 @@ describe('the order of the queue', () => {
     expect(uuidOf(`${nodePrefix(UUID, 'latch-')}0000000001`)).toBe(UUID);
     expect(uuidOf(`_c_${UUID}x-lock-0000000001`)).toBeNull();
     expect(uuidOf('lock-0000000001')).toBeNull();
+  });
+
+  it('knows a candidate of our kind by its name in any queue', () => {
+    const random = '6f1c7f0e-6a0b-4c55-9a57-1f1a8a4f3c11';
+    const ours = candidateUuid(random);
+    expect(ours).toBe('6f1c7f0e-6a0b-8c55-9a57-1f1a8a4f3c11');
+    expect(isOurs(`${nodePrefix(ours)}0000000001`)).toBe(true);
+    expect(isOurs(`${nodePrefix(ours, 'latch-')}0000000001`)).toBe(true);
+    // Curator's, go-zookeeper's, kazoo's in two forms, and none at all.
+    expect(isOurs(`_c_${random}-lock-0000000001`)).toBe(false);
+    expect(isOurs('_c_6f1c7f0e6a0b8c559a571f1a8a4f3c11-lock-0000000001')).toBe(false);
+    expect(isOurs('6f1c7f0e6a0b8c559a571f1a8a4f3c11-lock-0000000001')).toBe(false);
+    expect(isOurs('6f1c7f0e6a0b8c559a571f1a8a4f3c11__lock__0000000001')).toBe(false);
+    expect(isOurs('lock-0000000001')).toBe(false);
   });
 });
 

@@ -201,7 +201,7 @@ describe('metrics of elections', () => {
     let asked = 0;
     telemetry.election('a', async () => {
       asked += 1;
-      return { candidates: 7, headroom: 99 };
+      return { candidates: 7, headroom: 99, foreignLeader: null };
     });
     telemetry.on('joined', { ...a1, node: 'n-0000000001', ahead: 2 });
     expect((await scrape()).value('candidates', a)).toBe(0);
@@ -214,6 +214,34 @@ describe('metrics of elections', () => {
     state.now = 5_001;
     await scrape();
     expect(asked).toBe(2);
+  });
+
+  it('looks for a foreign leader where its member stands right behind a foreign candidate, wherever that is', async () => {
+    const { provider, scrape } = testProvider();
+    const { telemetry, state } = testConnection({ meterProvider: provider });
+    const asked: boolean[] = [];
+    let foreignLeader = true;
+    telemetry.election('a', async (who) => {
+      asked.push(who);
+      return { candidates: 9, headroom: 99, foreignLeader: who ? foreignLeader : null };
+    });
+    telemetry.on('joined', { ...a1, node: 'n-0000000001', ahead: 7 });
+    telemetry.on('predecessor', { ...a1, node: 'm', foreign: false });
+    expect((await scrape()).value('foreign_leader', a)).toBe(0);
+    expect(asked).toEqual([]);
+    telemetry.on('predecessor', { ...a1, node: 'l', foreign: true });
+    expect((await scrape()).value('foreign_leader', a)).toBe(1);
+    expect(asked).toEqual([true]);
+    // One of ours leads, further ahead.
+    foreignLeader = false;
+    state.now = 6_000;
+    expect((await scrape()).value('foreign_leader', a)).toBe(0);
+    foreignLeader = true;
+    state.now = 12_000;
+    expect((await scrape()).value('foreign_leader', a)).toBe(1);
+    // The foreign one has gone: nobody is before us.
+    telemetry.on('position', { ...a1, ahead: 0 });
+    expect((await scrape()).value('foreign_leader', a)).toBe(0);
   });
 
   it('does not wait for a census that does not come', async () => {
