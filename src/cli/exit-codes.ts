@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 /** What the command ends with, everywhere the same, so that scripts can tell one failure from another. */
 export const EXIT = {
   ok: 0,
@@ -27,6 +29,5 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
 
 /** As shells tell of a process that a signal ended. */
 export function signalExit(signal: NodeJS.Signals): number {
-  const numbers: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
-  return 128 + (numbers[signal] ?? 0);
+  return 128 + constants.signals[signal];
 }
