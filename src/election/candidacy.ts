@@ -3,7 +3,8 @@ import { type Cancel, instant } from '../lease/clock.js';
 import type { Token } from '../token.js';
 import type { CampaignEffect, CampaignEvent, CampaignState, Claimed, Out, RecordView } from './campaign.js';
 import { campaignStep, enterQueue } from './campaign-step.js';
-import { decodeCandidate, isForeign, parseObject } from './candidate.js';
+import { parseObject } from './candidate.js';
+import { writeClaim } from './claiming.js';
 import type { Contest } from './contest.js';
 import { withdrawClaim } from './ending.js';
 import { enqueue, listed, type Place } from './enqueue.js';
@@ -166,11 +167,7 @@ export class Candidacy {
           this.#watchedRead('predecessor', `${paths.queue}/${node}`, (gone) =>
             this.#dispatch({ type: 'predecessor_changed', node, gone }),
           ),
-          (found) => {
-            if (found !== null)
-              this.#emit('predecessor', { node, foreign: isForeign(node, decodeCandidate(found.data)) });
-            this.#dispatch({ type: 'predecessor', node, found: found !== null });
-          },
+          (found) => this.#dispatch({ type: 'predecessor', node, found: found !== null }),
         );
         break;
       }
@@ -268,10 +265,7 @@ export class Candidacy {
     const { token } = effect;
     this.#emit('claiming', { term: effect.term, token });
     this.#dispatch({ type: 'claim_sent', sentAt: instant(this.#host.clock) });
-    const write =
-      effect.version === -1
-        ? session.create(paths.term, data, 'persistent')
-        : session.write(paths.term, data, effect.version);
+    const write = writeClaim(session, paths, state.self.node, data, effect.version);
     // Sent right behind the claim: the watch on the record is in place from the moment at which the claim is applied,
     // and our node is seen to have been there after it, whatever became of its watch.
     const behind = Promise.all([this.#readRecord(true), own.arm()]);
@@ -335,17 +329,10 @@ export class Candidacy {
     });
   }
 
-  #emit<
-    K extends
-      | 'joined'
-      | 'position'
-      | 'predecessor'
-      | 'patient'
-      | 'claiming'
-      | 'claim_unclear'
-      | 'record_seen'
-      | 'token_regressed',
-  >(name: K, fields: object): void {
+  #emit<K extends 'joined' | 'position' | 'patient' | 'claiming' | 'claim_unclear' | 'record_seen' | 'token_regressed'>(
+    name: K,
+    fields: object,
+  ): void {
     const { election, candidateId } = this.#contest;
     this.#host.emit(name, { election, candidateId, ...fields } as never);
   }

@@ -6,7 +6,7 @@ import { isKind } from './nodes.js';
 import { sessionLives, untilAnswered } from './persistence.js';
 import type { Session } from './port.js';
 import { readRecord } from './reading.js';
-import { type EndHow, encodeRecord } from './record.js';
+import { type EndHow, encodeRecord, type TermRecord } from './record.js';
 
 /**
  * Writes into the record that the term with this token is over, by compare-and-set, until that is
@@ -29,9 +29,8 @@ export async function announceEnd(
       view ??= await readRecord(host, session, path, false);
       const { record, version } = view;
       if (record.latest === null || record.latest.token !== token) return false;
-      if (record.latest.ended !== null) return true;
-      const ended = { at: new Date(host.clock.wall()).toISOString(), how };
-      const data = encodeRecord({ ...record, latest: { ...record.latest, ended } });
+      const data = endedRecord(host, record, token, how);
+      if (data === null) return true;
       if (await compareAndSet(host, session, path, data, version)) return true;
       view = null;
     }
@@ -44,6 +43,42 @@ export async function announceEnd(
     }
     return false;
   }
+}
+
+/**
+ * Marks the record as in {@link announceEnd} and deletes our candidate node, in one transaction: nobody ever sees one without
+ * the other. Tried once.
+ *
+ * @returns whether that is confirmed; always false where the driver has no transactions
+ */
+export async function endAtOnce(
+  host: Host,
+  session: Session,
+  path: string,
+  token: Token,
+  how: EndHow,
+  { record, version }: RecordView,
+  node: string,
+): Promise<boolean> {
+  const data = endedRecord(host, record, token, how);
+  if (session.transaction === undefined || data === null) return false;
+  return session
+    .transaction([
+      { do: 'write', path, data, version },
+      { do: 'remove', path: node },
+    ])
+    .then(
+      () => true,
+      () => false,
+    );
+}
+
+/** The record with its latest term ended; null where that isn't the one with this token, or has ended before. */
+function endedRecord(host: Host, record: TermRecord, token: Token, how: EndHow): Uint8Array | null {
+  const { latest } = record;
+  if (latest === null || latest.token !== token || latest.ended !== null) return null;
+  const ended = { at: new Date(host.clock.wall()).toISOString(), how };
+  return encodeRecord({ ...record, latest: { ...latest, ended } });
 }
 
 /** Whether the write was applied; false where the record has changed since it was read, be it by a first attempt of ours whose reply was lost. */

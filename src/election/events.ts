@@ -23,8 +23,6 @@ export interface TenureEvents {
   position: ElectionEvent & { ahead: number };
   /** Who stands right before us: we have read its node, and watch it. */
   predecessor: ElectionEvent & { node: string; foreign: boolean };
-  /** Who stands right before us: we have read its node, and watch it. */
-  predecessor: ElectionEvent & { node: string; foreign: boolean };
   /** First, and waiting for an unannounced old lease to be over. */
   patient: ElectionEvent & { waitMs: number };
   /** Our claim is sent. */

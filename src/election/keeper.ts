@@ -4,7 +4,7 @@ import type { Token } from '../token.js';
 import type { RecordView } from './campaign.js';
 import type { Outcome } from './candidacy.js';
 import type { Contest } from './contest.js';
-import { announceEnd } from './ending.js';
+import { announceEnd, endAtOnce } from './ending.js';
 import {
   type Holding,
   type HoldingEffect,
@@ -257,15 +257,25 @@ export class Keeper {
     stopWaiting();
   }
 
-  /** Takes our node out of the queue, behind the announcement where there is one; both until confirmed. */
+  /**
+   * Takes our node out of the queue, with the announcement where there is one: in one transaction, or else behind it; both
+   * until confirmed.
+   */
   async #leave(announce: EndHow | null): Promise<void> {
     const { session } = this.#attachment;
     const { paths } = this.#contest;
-    const announced =
-      announce === null ? false : announceEnd(this.#host, session, paths.term, this.token, announce, this.#view);
-    const removed = removeSurely(this.#host, session, `${paths.queue}/${this.#node}`);
-    const said = await announced;
-    await removed;
+    const node = `${paths.queue}/${this.#node}`;
+    let said = false;
+    if (announce !== null && session.transaction !== undefined) {
+      said = await endAtOnce(this.#host, session, paths.term, this.token, announce, this.#view, node);
+    }
+    if (!said) {
+      const announced =
+        announce === null ? false : announceEnd(this.#host, session, paths.term, this.token, announce, this.#view);
+      const removed = removeSurely(this.#host, session, node);
+      said = await announced;
+      await removed;
+    }
     this.#host.emit('released', { ...this.#event(), announced: said });
     this.#resolveReleased();
   }

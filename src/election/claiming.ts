@@ -1,0 +1,26 @@
+import type { ElectionPaths } from './names.js';
+import type { Session, TransactionPart } from './port.js';
+
+/**
+ * Sends the claim: a compare-and-set of the record at `version`, -1 where there is none yet. Where the driver has
+ * transactions it is one with the check that our candidate node is still there, so that a claim for a node that has gone is
+ * never on record.
+ */
+export async function writeClaim(
+  session: Session,
+  paths: ElectionPaths,
+  node: string,
+  data: Uint8Array,
+  version: number,
+): Promise<void> {
+  const path = paths.term;
+  if (session.transaction !== undefined) {
+    const claim: TransactionPart =
+      version === -1 ? { do: 'create', path, data, mode: 'persistent' } : { do: 'write', path, data, version };
+    await session.transaction([{ do: 'check', path: `${paths.queue}/${node}` }, claim]);
+  } else if (version === -1) {
+    await session.create(path, data, 'persistent');
+  } else {
+    await session.write(path, data, version);
+  }
+}
