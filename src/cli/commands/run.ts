@@ -32,7 +32,7 @@ export const run = defineCommand({
     },
     grace: {
       kind: 'duration',
-      help: 'What is left of the lease when COMMAND is told to end because the lease isn't renewed. Default: half of the lease.',
+      help: "What is left of the lease when COMMAND is told to end because the lease isn't renewed. Default: half of the lease.",
     },
     'drain-timeout': {
       kind: 'duration',
@@ -55,7 +55,7 @@ export const run = defineCommand({
     },
     'restart-delay': { kind: 'duration', default: 1_000, help: 'The wait before joining again.' },
     'no-wait': { kind: 'flag', short: 'n', help: 'Give up at once if somebody else leads or waits.' },
-    'wait-timeout': { kind: 'duration', short: 'w', help: 'Give up when it hasn't led after so long.' },
+    'wait-timeout': { kind: 'duration', short: 'w', help: "Give up when it hasn't led after so long." },
     'conflict-exit-code': {
       kind: 'count',
       short: 'E',

@@ -105,7 +105,7 @@ class Run {
       throw new CommandFailure(
         RUN_EXIT.failed,
         'NO_LIFELINE',
-        'the process that ends the command when this one dies can't be started',
+        "the process that ends the command when this one dies can't be started",
       );
     }
     try {
