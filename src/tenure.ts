@@ -130,7 +130,7 @@ export class Tenure implements AsyncDisposable {
    */
   election(name: string, options: ElectionOptions = {}): Election {
     const election = this.onlooker(name, options);
-    this.#telemetry?.election(name, () => election.census());
+    this.#telemetry?.election(name, (who) => election.census(who));
     return election;
   }
 

@@ -3,7 +3,7 @@ import { type Cancel, instant } from '../lease/clock.js';
 import type { Token } from '../token.js';
 import type { CampaignEffect, CampaignEvent, CampaignState, Claimed, Out, RecordView } from './campaign.js';
 import { campaignStep, enterQueue } from './campaign-step.js';
-import { parseObject } from './candidate.js';
+import { decodeCandidate, isForeign, parseObject } from './candidate.js';
 import { writeClaim } from './claiming.js';
 import type { Contest } from './contest.js';
 import { withdrawClaim } from './ending.js';
@@ -167,7 +167,11 @@ export class Candidacy {
           this.#watchedRead('predecessor', `${paths.queue}/${node}`, (gone) =>
             this.#dispatch({ type: 'predecessor_changed', node, gone }),
           ),
-          (found) => this.#dispatch({ type: 'predecessor', node, found: found !== null }),
+          (found) => {
+            if (found !== null)
+              this.#emit('predecessor', { node, foreign: isForeign(node, decodeCandidate(found.data)) });
+            this.#dispatch({ type: 'predecessor', node, found: found !== null });
+          },
         );
         break;
       }
@@ -187,10 +191,6 @@ export class Candidacy {
         );
         break;
       }
-      case 'list':
-        this.#answer(listed(this.#host, session, paths.queue), (names) => {
-          if (this.#state === null || this.#state.name === 'out') return;
-          this.#dispatch({ type: 'listed', queue: aheadOf(names, this.#state.self.node) });
       case 'seek': {
         const { node } = effect;
         this.#answer(
@@ -199,6 +199,10 @@ export class Candidacy {
         );
         break;
       }
+      case 'list':
+        this.#answer(listed(this.#host, session, paths.queue), (names) => {
+          if (this.#state === null || this.#state.name === 'out') return;
+          this.#dispatch({ type: 'listed', queue: aheadOf(names, this.#state.self.node) });
         });
         break;
       case 'read_record':
@@ -329,10 +333,17 @@ export class Candidacy {
     });
   }
 
-  #emit<K extends 'joined' | 'position' | 'patient' | 'claiming' | 'claim_unclear' | 'record_seen' | 'token_regressed'>(
-    name: K,
-    fields: object,
-  ): void {
+  #emit<
+    K extends
+      | 'joined'
+      | 'position'
+      | 'predecessor'
+      | 'patient'
+      | 'claiming'
+      | 'claim_unclear'
+      | 'record_seen'
+      | 'token_regressed',
+  >(name: K, fields: object): void {
     const { election, candidateId } = this.#contest;
     this.#host.emit(name, { election, candidateId, ...fields } as never);
   }

@@ -318,11 +318,11 @@ export class Election {
     return this.#commons.holds.reason(this.name);
   }
 
-  /** @internal Reads how long the queue is, once, for metrics; null while there is no session. */
-  async census(): Promise<Census | null> {
+  /** @internal Reads how long the queue is, and `who` leads it, once, for metrics; null while there is no session. */
+  async census(who: boolean): Promise<Census | null> {
     const { current } = this.#commons.membership;
     if (current === null || current.session.state !== 'connected') return null;
-    return takeCensus(current.session, this.#contest.paths.queue);
+    return takeCensus(current.session, this.#contest.paths.queue, who);
   }
 
   async #untilWon(signal: AbortSignal | undefined): Promise<Term> {
