@@ -9,7 +9,7 @@ const COLOURS = ['#4269d0', '#efb118', '#3ca951', '#ff725c', '#a463f2', '#6cc5b0
 /** A run as a picture (SVG): who acted when and in which term, what was done to them, and what went wrong. */
 export function timeline(history: History, violations: readonly Violation[]): string {
   const { beginAt, endAt, calmAt } = history;
-  const x = (at: number) => LEFT + ((at - beginAt) / (endAt - beginAt)) * (WIDTH - LEFT - 20);
+  const x = (at: number) => LEFT + ((Math.max(at, beginAt) - beginAt) / (endAt - beginAt)) * (WIDTH - LEFT - 20);
   const parts: string[] = [];
   let row = 0;
   const label = (text: string): number => {

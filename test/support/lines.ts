@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Direction, FaultyLine, Traffic } from './faulty-line.js';
 
@@ -26,10 +26,11 @@ export class Lines implements AsyncDisposable {
   #orders = 0;
   #lines = 0;
 
-  constructor() {
-    this.#process = fork(fileURLToPath(new URL('./lines-process.ts', import.meta.url)), {
-      execArgv: ['--import', 'tsx'],
-    });
+  /** @param prefix what its command starts with, and must end in executing the rest */
+  constructor(prefix: readonly string[] = []) {
+    const file = fileURLToPath(new URL('./lines-process.ts', import.meta.url));
+    const [command = '', ...args] = [...prefix, process.execPath, '--import', 'tsx', file];
+    this.#process = spawn(command, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
     this.#process.on('message', (report: LineReport) => {
       this.#waiting.get(report.number)?.(report);
       this.#waiting.delete(report.number);
@@ -62,7 +63,7 @@ export class Lines implements AsyncDisposable {
         if (failure === undefined) resolve(value);
         else reject(new Error(failure));
       });
-      this.#process.send({ number, line, method, parameters } satisfies LineOrder);
+      this.#process.send?.({ number, line, method, parameters } satisfies LineOrder);
     });
   }
 }

@@ -20,11 +20,14 @@ export class Operator implements AsyncDisposable {
     this.root = root;
   }
 
-  static async at(servers: string, { root = '/tenure', sessionTimeoutMs = 20_000 } = {}): Promise<Operator> {
+  static async at(
+    servers: string,
+    { root = '/tenure', sessionTimeoutMs = 20_000, connectTimeoutMs = 20_000 } = {},
+  ): Promise<Operator> {
     const driver = await nativeDriver({
       servers: parseConnectString(servers).servers,
       sessionTimeoutMs,
-      connectTimeoutMs: 20_000,
+      connectTimeoutMs,
     });
     return new Operator(await driver.open(), root);
   }

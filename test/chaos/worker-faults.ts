@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { sleep } from '../support/monotonic.js';
+import { type Nemesis, onVictim, T } from './nemesis.js';
+
+/** What is done to workers and their hosts. */
+export const WORKER_FAULTS: Readonly<Record<string, Nemesis>> = {
+  kill_worker: onVictim(({ field, random, victim }) => {
+    victim.worker?.signal('SIGKILL');
+    return { on: [victim], ms: random.between(100, T(field)), end: () => void field.start(victim) };
+  }),
+  freeze_worker: onVictim(({ field, random, victim }) => {
+    victim.worker?.signal('SIGSTOP');
+    const { worker } = victim;
+    return { on: [victim], ms: random.between(100, 3 * T(field)), end: () => void worker?.signal('SIGCONT') };
+  }),
+  cut_worker: onVictim(({ field, random, victim }) => {
+    victim.host.block(field.hosts);
+    return { on: [victim], ms: random.between(100, 3 * T(field)), end: () => victim.host.unblock(field.hosts) };
+  }),
+  mute_worker: onVictim(({ field, random, victim }) => {
+    // Its packets are lost on the way to the servers; theirs arrive.
+    for (const host of field.hosts) host.block([victim.host]);
+    const end = () => {
+      for (const host of field.hosts) host.unblock([victim.host]);
+    };
+    return { on: [victim], ms: random.between(100, 3 * T(field)), end };
+  }),
+  flapping: onVictim(({ field, random, victim }) => {
+    let over = false;
+    const flap = async (): Promise<void> => {
+      while (!over) {
+        victim.host.block(field.hosts);
+        await sleep(random.between(50, 600));
+        victim.host.unblock(field.hosts);
+        await sleep(random.between(50, 600));
+      }
+    };
+    const done = flap();
+    const end = async () => {
+      over = true;
+      await done;
+    };
+    return { on: [victim], ms: random.between(1_000, 2 * T(field)), end };
+  }),
+  lossy_worker: onVictim(({ field, random, victim }) => {
+    const percent = Math.round(random.between(20, 70));
+    victim.host.lose(percent);
+    const ms = random.between(500, 2 * T(field));
+    return { on: [victim], ms, detail: `${victim.name} ${percent} %`, end: () => victim.host.lose(0) };
+  }),
+  jump_wall_clock: onVictim(({ random, victim }) => {
+    if (victim.clockFile === undefined) return undefined;
+    const seconds = Math.round(random.between(-100_000, 100_000));
+    writeFileSync(victim.clockFile, `${seconds < 0 ? '' : '+'}${seconds}`);
+    return { detail: `${victim.name} ${seconds} s` };
+  }),
+  starve: ({ random }) => {
+    const burners = Array.from({ length: 4 }, () =>
+      spawn('setpriv', ['--pdeathsig', 'KILL', 'sh', '-c', 'while :; do :; done'], { stdio: 'ignore' }),
+    );
+    const end = () => {
+      for (const burner of burners) burner.kill('SIGKILL');
+    };
+    return { stalls: true, ms: random.between(500, 4_000), end };
+  },
+};
