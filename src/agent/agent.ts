@@ -66,7 +66,12 @@ export class Agent {
     server.headersTimeout = 5_000;
     server.requestTimeout = 10_000;
     server.maxConnections = limits.streams + 500;
-    await listening(server, listen);
+    try {
+      await listening(server, listen);
+    } catch (error) {
+      await Promise.all([sidecar.connection.close(), telemetry.shutdown()]);
+      throw error;
+    }
     return new Agent(sidecar, server, options);
   }
 

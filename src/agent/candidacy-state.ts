@@ -116,6 +116,15 @@ export function endsAt(state: CandidacyState, leads: boolean, deadlineMs: number
   return Math.max(phase.askedAt, actsUntil) + SILENT_DEADLINES * deadlineMs;
 }
 
+/**
+ * The longest that its client may be allowed to act, in milliseconds. One that should have a stream and has none is held to
+ * the deadline that it was given: else it would go on for ever by asking.
+ */
+export function grantableMs({ hold, actsUntil }: CandidacyState, now: number): number {
+  if (hold.kind === 'ttl' || hold.open > 0 || now < hold.idleSince + hold.graceMs) return Number.POSITIVE_INFINITY;
+  return Math.max(0, (actsUntil - now) / CLOCK_RATE);
+}
+
 /** A term as it is at this moment. */
 export interface TermFacts {
   readonly number: number;

@@ -13,6 +13,7 @@ import {
   candidacyStep,
   type Ending,
   endsAt,
+  grantableMs,
   joiningState,
   type Standing,
   standing,
@@ -92,8 +93,8 @@ export class Candidacy {
 
   /** As it is at this moment, by the clocks. It extends no deadline. */
   get answer(): Answer {
-    const { deadlineMs } = this.#options;
-    const now = standing(this.#state, this.#facts(), this.#held, deadlineMs);
+    const mostMs = Math.min(this.#options.deadlineMs, grantableMs(this.#state, performance.now()));
+    const now = standing(this.#state, this.#facts(), this.#held, mostMs);
     const looks = JSON.stringify([now.state, now.term, now.position, now.reason]);
     if (looks !== this.#shown) {
       this.#shown = looks;
