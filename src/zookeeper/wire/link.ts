@@ -21,6 +21,9 @@ export interface LinkEvents {
   node(event: WatchEvent & { readonly change: NonNullable<WatchEvent['change']> }): void;
 }
 
+/** A longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 const MAX_XID = 2 ** 31 - 1;
 /** Where a request's number stands in its frame, behind the length. */
 const XID_OFFSET = 4;
@@ -222,7 +225,7 @@ export class Link {
     const { expireAfterMs = EXPIRE_AFTER_TIMEOUTS * this.#timeoutMs } = this.#options;
     const leftMs = heardAt + expireAfterMs - performance.now();
     clearTimeout(this.#expiry);
-    this.#expiry = setTimeout(() => this.#finish('unheard'), Math.max(0, leftMs));
+    this.#expiry = setTimeout(() => this.#finish('unheard'), Math.min(Math.max(0, leftMs), LONGEST_TIMER_MS));
     const lost = this.#sent.take();
     this.#events.disconnected();
     for (const call of lost) setImmediate(() => call.settle({ kind: 'lost', sent: true }));
