@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { ServerAddress } from './servers.js';
 
 /** Words of ZooKeeper's that only read. `srvr` alone is allowed by default. */
-export type Word = 'srvr' | 'mntr';
+export type Word = 'srvr' | 'mntr' | 'conf' | 'dump';
 
 /** Far above any answer: what talks on without end is no ZooKeeper. */
 const LONGEST_ANSWER = 1 << 20;

@@ -25,6 +25,8 @@ export interface ServerStatus {
   readonly zxid: bigint | null;
   /** A leader's voters that keep up with it, itself not counted; null where it isn't allowed to say. */
   readonly syncedFollowers: number | null;
+  /** As it prints it, such as `3.9.5-293c895…, built on 2026-02-11`; null where it isn't allowed to say. */
+  readonly version: string | null;
   /** Words that are not in its whitelist. */
   readonly refused: readonly Word[];
   /** Why it is down; empty otherwise. */
@@ -39,6 +41,7 @@ const SILENT: ServerStatus = {
   outstanding: null,
   zxid: null,
   syncedFollowers: null,
+  version: null,
   refused: [],
   error: '',
 };
@@ -69,6 +72,7 @@ export function fromSrvr(answer: string): ServerStatus {
   const outstanding = /^Outstanding: (\d+)/m.exec(answer)?.[1];
   return {
     ...SILENT,
+    version: /^Zookeeper version: (.+)$/m.exec(answer)?.[1] ?? null,
     mode: modeOf(/^Mode: (.+)$/m.exec(answer)?.[1]),
     latencyMs: latency === null ? null : { min: Number(latency[1]), avg: Number(latency[2]), max: Number(latency[3]) },
     outstanding: outstanding === undefined ? null : Number(outstanding),
@@ -90,6 +94,7 @@ export function fromMntr(answer: string, known: ServerStatus): ServerStatus {
   return {
     ...known,
     mode: known.mode === 'unknown' ? modeOf(values.get('zk_server_state')) : known.mode,
+    version: known.version ?? values.get('zk_version') ?? null,
     latencyMs: known.latencyMs ?? (min === null || avg === null || max === null ? null : { min, avg, max }),
     outstanding: known.outstanding ?? number('outstanding_requests'),
     // Followers that don't vote are among them.
@@ -101,7 +106,7 @@ function modeOf(text: string | undefined): ServerMode {
   return text !== undefined && MODES.has(text) ? (text as ServerMode) : 'unknown';
 }
 
-function isRefusal(answer: string): boolean {
+export function isRefusal(answer: string): boolean {
   return answer.includes('is not executed because it is not in the whitelist');
 }
 

@@ -43,6 +43,7 @@ describe("a server's answers", () => {
       outstanding: 4,
       zxid: 0x5_0000_0007n,
       syncedFollowers: null,
+      version: '3.9.5',
       refused: [],
       error: '',
     });

@@ -1,0 +1,38 @@
+import { isKind } from '../../election/nodes.js';
+import type { WireSession } from '../../zookeeper/wire/session.js';
+import type { AccessFacts } from './facts.js';
+import { deepest } from './measure.js';
+import { aclLine, type Surroundings } from './surroundings.js';
+
+/** Tries what workers must be able to do, at the root or the deepest znode on the way to it. */
+export async function lookAtAccess(
+  around: Surroundings,
+  session: WireSession,
+  readOnly: boolean,
+): Promise<AccessFacts> {
+  const path = await deepest(session, around.root);
+  const forbidden: AccessFacts['forbidden'][number][] = [];
+  const attempt = async (right: (typeof forbidden)[number], operation: () => Promise<unknown>): Promise<void> => {
+    try {
+      await operation();
+    } catch (error) {
+      if (!isKind(error, 'no_auth')) throw error;
+      forbidden.push(right);
+    }
+  };
+  await attempt('read', () => session.children(path));
+  if (!readOnly) {
+    const probe = `${path === '/' ? '' : path}/${around.host.uuid()}`;
+    const data = new TextEncoder().encode('{"v":1}');
+    await attempt('create', () => session.create(probe, data, 'ephemeral'));
+    if (!forbidden.includes('create')) {
+      await attempt('write', () => session.write(probe, data, -1));
+      await attempt('delete', () => session.remove(probe));
+    }
+  }
+  const acl = await session.acl(path).catch((error: unknown) => {
+    if (isKind(error, 'no_auth')) return null;
+    throw error;
+  });
+  return { path, rootExists: path === around.root, acl: acl?.map(aclLine) ?? null, forbidden, readOnly };
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { Host } from '../../election/host.js';
+import { systemClock } from '../../lease/clock.js';
+import { parseConnectString, type ServerAddress } from '../../zookeeper/servers.js';
+import { type WireDriver, wireDriver } from '../../zookeeper/wire/driver.js';
+import { PERMISSIONS } from '../../zookeeper/wire/requests.js';
+import type { ConnectionValues } from '../connection.js';
+import { connectOptions } from '../connection.js';
+import type { Context } from '../context.js';
+import type { AclLine } from './facts.js';
+
+/** What looking at an ensemble takes, made of the common options. */
+export interface Surroundings {
+  readonly servers: readonly ServerAddress[];
+  readonly root: string;
+  readonly sessionTimeoutMs: number;
+  readonly tls: boolean;
+  readonly host: Host;
+  /** Our own driver, whichever one workers use: it shows ACLs, and needs no compiler. */
+  driverOf(servers: readonly ServerAddress[], connectTimeoutMs: number): WireDriver;
+}
+
+/** @throws {UsageError} {@link InvalidOptionError} */
+export function surroundings(context: Context, options: ConnectionValues): Surroundings {
+  const { servers, chroot } = parseConnectString(options.servers, '--servers');
+  const { auth, tls } = connectOptions(context, options);
+  const sessionTimeoutMs = options['session-timeout'];
+  return {
+    servers,
+    root: chroot + options.root,
+    sessionTimeoutMs,
+    tls: tls !== undefined,
+    host: { clock: systemClock, random: Math.random, uuid: randomUUID, logger: context.logger, emit: () => {} },
+    driverOf: (some, connectTimeoutMs) => wireDriver({ servers: some, sessionTimeoutMs, connectTimeoutMs, auth, tls }),
+  };
+}
+
+export function aclLine({ scheme, id, permissions }: { scheme: string; id: string; permissions: number }): AclLine {
+  const { create, delete: remove, read, write, admin } = PERMISSIONS;
+  const letters = { c: create, d: remove, r: read, w: write, a: admin };
+  const held = Object.entries(letters).filter(([, bit]) => (permissions & bit) !== 0);
+  return { scheme, id, permissions: held.map(([letter]) => letter).join('') };
+}
