@@ -7,6 +7,7 @@ export class RecordTrail {
   readonly terms: TermOfRecord[] = [];
   readonly violations: string[] = [];
   readonly #path: string;
+  #floor = 0n;
 
   constructor(path: string) {
     this.#path = path;
@@ -14,9 +15,13 @@ export class RecordTrail {
 
   committed({ change, zxid }: Transaction, outcome: Outcome): void {
     if (!outcome.ok || (change.type !== 'write' && change.type !== 'create') || change.path !== this.#path) return;
-    const { latest } = decodeRecord(change.data, change.path);
+    const record = decodeRecord(change.data, change.path);
+    const { latest, floor, pause } = record;
+    if (floor < this.#floor) this.violations.push(`the floor fell from ${this.#floor} to ${floor} (zxid ${zxid})`);
+    this.#floor = floor;
     if (latest === null) return;
     const before = this.terms.at(-1);
+    // Ended, paused, transferred, or its floor raised: the same term.
     if (before?.token === latest.token && before.term === latest.term) {
       this.terms[this.terms.length - 1] = latest;
       return;
@@ -26,6 +31,12 @@ export class RecordTrail {
     if (before !== undefined && latest.token <= before.token) {
       this.violations.push(`token ${latest.token} of term ${latest.term} is not above ${before.token}`);
     }
+    if (pause !== null) this.violations.push(`term ${latest.term} was claimed while the election was paused`);
+    if (latest.token <= floor) this.violations.push(`token ${latest.token} is not above the floor ${floor}`);
+    if (before !== undefined && record.previous?.token !== before.token)
+      this.violations.push(
+        `term ${latest.term} names ${record.previous?.token} as the one before, not ${before.token}`,
+      );
     this.terms.push(latest);
   }
 }

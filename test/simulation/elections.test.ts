@@ -12,7 +12,15 @@ const T = 4_000;
 async function story(
   seed: number,
   forMs: number,
-): Promise<{ violations: string[]; terms: number; steps: number; acts: number; log: string }> {
+  operators: boolean,
+): Promise<{
+  violations: string[];
+  terms: number;
+  steps: number;
+  acts: number;
+  orders: ReadonlyMap<string, number>;
+  log: string;
+}> {
   const trail = new RecordTrail(`/tenure/${ELECTION}/term`);
   const world = createWorld({
     seed,
@@ -22,7 +30,7 @@ async function story(
   const fleet = new Fleet(world, { election: ELECTION, sessionTimeoutMs: T });
   // Any two clocks within 5 % of one another.
   for (let i = 0; i < CANDIDATES; i++) fleet.start(1 + (world.random.fraction() - 0.5) * 0.048);
-  await torment(world, fleet, ELECTION, forMs);
+  await torment(world, fleet, ELECTION, forMs, { operators });
   await world.run({ untilMs: world.now + 12 * T });
 
   const violations = [
@@ -42,6 +50,7 @@ async function story(
     terms: trail.terms.length,
     steps: world.steps,
     acts: fleet.acts.length,
+    orders: fleet.orders,
     log: world.history.toString(),
   };
 }
@@ -54,10 +63,25 @@ describe('a fleet under every kind of fault, in virtual time', () => {
   it.each(Array.from({ length: SEEDS }, (_, i) => FIRST + i))(
     'seed %i: leases never overlap, tokens increase, nobody is left behind',
     async (seed) => {
-      const { violations, terms, steps, acts, log } = await story(seed, MINUTES * 60_000);
+      const { violations, terms, steps, acts, log } = await story(seed, MINUTES * 60_000, false);
       if (process.env['TENURE_SIMULATION_VERBOSE']) console.log({ seed, terms, steps, acts });
       expect(violations, `history:\n${log.slice(-20_000)}`).toEqual([]);
       expect(terms).toBeGreaterThan(5);
+    },
+    120_000,
+  );
+});
+
+describe('a fleet whose operators pause, transfer, evict, hold and raise floors at the worst of times', () => {
+  it.each(Array.from({ length: Math.ceil(SEEDS / 2) }, (_, i) => FIRST + i))(
+    'seed %i: leases never overlap, tokens increase, nobody claims while paused, nobody is left behind',
+    async (seed) => {
+      const { violations, terms, steps, acts, orders, log } = await story(seed, MINUTES * 60_000, true);
+      if (process.env['TENURE_SIMULATION_VERBOSE'])
+        console.log({ seed, terms, steps, acts, ...Object.fromEntries(orders) });
+      expect(violations, `history:\n${log.slice(-20_000)}`).toEqual([]);
+      expect(terms).toBeGreaterThan(5);
+      expect(orders.size).toBeGreaterThan(2);
     },
     120_000,
   );

@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
+import type { Election } from '../../src/election/election.js';
 import type { TenureEvents } from '../../src/election/events.js';
 import { type Host, type Logger, silentLogger } from '../../src/election/host.js';
 import type { Term } from '../../src/election/term.js';
+import { TenureError } from '../../src/errors.js';
 import { resolveConnectOptions } from '../../src/options.js';
 import { Tenure } from '../../src/tenure.js';
 import type { SimulatedClient } from './client.js';
@@ -28,8 +30,11 @@ export class Fleet {
   readonly acts: Act[] = [];
   readonly failures: string[] = [];
   readonly workers: { client: SimulatedClient; tenure: Tenure }[] = [];
+  /** How often each kind of order to {@link order} was carried out. */
+  readonly orders = new Map<string, number>();
   readonly #world: World;
   readonly #options: FleetOptions;
+  #operator: Promise<Election> | null = null;
   #named = 0;
 
   constructor(world: World, options: FleetOptions) {
@@ -41,12 +46,29 @@ export class Fleet {
   start(rate: number): void {
     const number = ++this.#named;
     const name = `w${number}`;
-    const client = this.#world.process({
-      name,
-      rate,
-      newClientChance: 0.3,
-      sessionTimeoutMs: this.#options.sessionTimeoutMs,
-    });
+    const { client, tenure } = this.#process(name, number, rate, 0.3);
+    this.workers.push({ client, tenure });
+    void this.#run(client, tenure);
+  }
+
+  /**
+   * Has an operator, at a process of its own, do something to the election. What it is refused for a good reason, or can't
+   * do for want of a session, is no failure.
+   */
+  async order(what: string, act: (election: Election) => Promise<unknown>): Promise<void> {
+    this.#operator ??= this.#operate();
+    try {
+      await act(await this.#operator);
+      this.orders.set(what, (this.orders.get(what) ?? 0) + 1);
+    } catch (error) {
+      if (error instanceof TenureError && REFUSALS.has(error.code)) return;
+      this.failures.push(`the operator's ${what} ended with ${error}`);
+    }
+  }
+
+  #process(name: string, number: number, rate: number, newClientChance: number) {
+    const { sessionTimeoutMs } = this.#options;
+    const client = this.#world.process({ name, rate, newClientChance, sessionTimeoutMs });
     const events = new EventEmitter<{ [K in keyof TenureEvents]: [TenureEvents[K]] }>();
     let uuids = 0;
     const host: Host = {
@@ -58,10 +80,14 @@ export class Fleet {
         this.#world.record(name, event, fields);
       },
     };
-    const options = resolveConnectOptions({ servers: 'simulated', sessionTimeoutMs: this.#options.sessionTimeoutMs });
-    const tenure = new Tenure(client.driver, host, events, options, '');
-    this.workers.push({ client, tenure });
-    void this.#run(client, tenure);
+    const options = resolveConnectOptions({ servers: 'simulated', sessionTimeoutMs });
+    return { client, tenure: new Tenure(client.driver, host, events, options, '') };
+  }
+
+  async #operate(): Promise<Election> {
+    const { client, tenure } = this.#process('operator', 0, 1, 0);
+    await started(client, tenure);
+    return tenure.election(this.#options.election);
   }
 
   get alive() {
@@ -69,14 +95,7 @@ export class Fleet {
   }
 
   async #run(client: SimulatedClient, tenure: Tenure): Promise<void> {
-    for (;;) {
-      try {
-        await tenure.start();
-        break;
-      } catch {
-        await new Promise<void>((resolve) => client.clock.after(500, resolve));
-      }
-    }
+    await started(client, tenure);
     try {
       await tenure.election(this.#options.election, { id: client.name }).lead((term) => this.#work(client, term));
     } catch (error) {
@@ -94,6 +113,27 @@ export class Fleet {
         // Suspect: no work now.
       }
       await new Promise<void>((resolve) => client.clock.after(20 + client.random() * 60, resolve));
+    }
+  }
+}
+
+const REFUSALS: ReadonlySet<string> = new Set([
+  'ALREADY_PAUSED',
+  'NOT_PAUSED',
+  'TRANSFER_REFUSED',
+  'UNKNOWN_CANDIDATE',
+  'UNKNOWN_ELECTION',
+  'FLOOR_TOO_LOW',
+  'COORDINATOR',
+]);
+
+async function started(client: SimulatedClient, tenure: Tenure): Promise<void> {
+  for (;;) {
+    try {
+      await tenure.start();
+      return;
+    } catch {
+      await new Promise<void>((resolve) => client.clock.after(500, resolve));
     }
   }
 }

@@ -78,10 +78,62 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
+const BY = { by: 'operator', reason: 'by the seed' };
+
+/** What operators do; also what they do at the worst of times. */
+const ORDERS: Readonly<Record<string, Fault>> = {
+  pause: ({ world, fleet, between }) => {
+    void fleet.order('pause', (election) => election.pause(BY));
+    world.schedule(between(5, 2 * T), () => void fleet.order('resume', (election) => election.resume(BY)));
+  },
+  transfer: ({ fleet, pick, between }) => {
+    const deadlineMs = between(1, 3 * T);
+    void fleet.order('transfer', async (election) => {
+      const { candidates } = await election.current();
+      const to = pick(candidates)?.node;
+      if (to !== undefined) await election.transfer({ ...BY, to, deadlineMs });
+    });
+  },
+  evict: ({ fleet, between }) => {
+    const chance = between(0, 1);
+    void fleet.order('evict', async (election) => {
+      const { candidates } = await election.current();
+      // Half of the time the one that matters.
+      const node = candidates[chance < 0.5 ? 0 : Math.floor(chance * candidates.length)]?.node;
+      if (node !== undefined) await election.evict({ ...BY, node });
+    });
+  },
+  raise_floor: ({ fleet, between }) => {
+    const by = BigInt(Math.floor(between(-20, 60)));
+    void fleet.order('raise_floor', async (election) => {
+      const { token } = await election.current();
+      const to = (token ?? 0n) + by;
+      if (to > 0n) await election.raiseFloor({ ...BY, to });
+    });
+  },
+  hold: ({ world, fleet, pick, between }) => {
+    const worker = pick(fleet.alive);
+    if (worker === undefined) return;
+    const release = worker.tenure.hold({ reason: BY.reason });
+    world.schedule(between(5, 2 * T), release);
+  },
+};
+
+const ORDER_NAMES = Object.keys(ORDERS);
+
 export const FAULT_NAMES = Object.keys(FAULTS);
 
-/** Does something every now and then, by the world's seed, until `untilMs`; then everything heals. */
-export async function torment(world: World, fleet: Fleet, election: string, untilMs: number): Promise<void> {
+/**
+ * Does something every now and then, by the world's seed, until `untilMs`; then everything heals. With `operators` a third
+ * of it is what operators do.
+ */
+export async function torment(
+  world: World,
+  fleet: Fleet,
+  election: string,
+  untilMs: number,
+  { operators = false } = {},
+): Promise<void> {
   const { random } = world;
   const between = (low: number, high: number) => low + random.fraction() * (high - low);
   const pick = <V>(from: readonly V[]) => from[Math.floor(random.fraction() * from.length)];
@@ -93,13 +145,16 @@ export async function torment(world: World, fleet: Fleet, election: string, unti
   };
   while (world.now < untilMs) {
     await world.run({ untilMs: world.now + between(20, T) });
-    const name = pick(FAULT_NAMES) ?? 'freeze';
+    const ordered = operators && random.fraction() < 1 / 3;
+    const name = (ordered ? pick(ORDER_NAMES) : pick(FAULT_NAMES)) ?? 'freeze';
     world.record('nemesis', name);
-    FAULTS[name]?.({ world, fleet, election, pick, between, victim });
+    (ordered ? ORDERS : FAULTS)[name]?.({ world, fleet, election, pick, between, victim });
   }
   // Longer than any fault lasts.
   await world.run({ untilMs: world.now + 5 * T });
   world.healAll();
+  // A pause outlasts everything, its operator's session too.
+  if (operators) await world.drive(() => fleet.order('resume', (subject) => subject.resume(BY)));
 }
 
 function pause(world: World, client: SimulatedClient | undefined, ms: number, how: 'freeze' | 'suspend'): void {
