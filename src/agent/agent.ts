@@ -53,7 +53,7 @@ export class Agent {
     const { listen, logger, id, deadlineMs, observe, limits, token, telemetry } = options;
     const sidecar = new Sidecar(
       { id, deadlineMs, observe: observe.map(electionName), limits, logger },
-      ({ candidacies }) => new Connection(options.connect, logger, (tenure) => candidacies.follow(tenure)),
+      (shared) => new Connection(options.connect, logger, (tenure) => shared.attached(tenure)),
     );
     const app = createApp({
       sidecar,

@@ -4,6 +4,7 @@ import * as validator from 'express-openapi-validator';
 import { InvalidElectionNameError, type Logger, TenureError } from '../index.js';
 import type { Access } from './access.js';
 import { candidacyRoutes } from './candidacy-routes.js';
+import { controlRoutes } from './control-routes.js';
 import { documentText } from './document.js';
 import { electionRoutes } from './election-routes.js';
 import { eventsRoute } from './events-route.js';
@@ -60,6 +61,7 @@ export function createApp({ sidecar, access, metrics, validateResponses }: AppOp
   electionRoutes(router, sidecar);
   candidacyRoutes(router, sidecar);
   eventsRoute(router, sidecar);
+  controlRoutes(router, sidecar);
   app.use(router);
   app.use(problems(logger));
   return app;
@@ -87,6 +89,17 @@ interface Refusal {
   readonly errors?: readonly FieldError[];
 }
 
+/** What an operator asked for can't be done as the election stands. */
+const STATUS: Readonly<Record<string, number>> = {
+  UNKNOWN_ELECTION: 404,
+  UNKNOWN_CANDIDATE: 404,
+  AMBIGUOUS_CANDIDATE: 409,
+  ALREADY_PAUSED: 409,
+  NOT_PAUSED: 409,
+  TRANSFER_REFUSED: 409,
+  FOREIGN_QUEUE: 409,
+};
+
 /** What express, its parser and the validator throw carries a status; and our own errors say what is wrong. */
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
@@ -95,6 +108,8 @@ function problemOf(error: unknown): Problem {
     return new Problem(400, 'invalid_election_name', message, { errors: [{ path: '/path/name', message }] });
   }
   if (error instanceof TenureError) {
+    const refused = STATUS[error.code];
+    if (refused !== undefined) return new Problem(refused, error.code.toLowerCase(), error.message);
     return error.retriable
       ? new Problem(503, error.code.toLowerCase(), error.message, { headers: { 'retry-after': '1' } })
       : new Problem(400, error.code.toLowerCase(), error.message);

@@ -54,7 +54,6 @@ export class Candidacy {
   #doubt: string | null = null;
   #shown = '';
   #version = 0;
-  #held = false;
   #finishing = false;
 
   constructor(options: CandidacyOptions) {
@@ -94,7 +93,7 @@ export class Candidacy {
   /** As it is at this moment, by the clocks. It extends no deadline. */
   get answer(): Answer {
     const mostMs = Math.min(this.#options.deadlineMs, grantableMs(this.#state, performance.now()));
-    const now = standing(this.#state, this.#facts(), this.#held, mostMs);
+    const now = standing(this.#state, this.#facts(), this.#options.election.held !== null, mostMs);
     const looks = JSON.stringify([now.state, now.term, now.position, now.reason]);
     if (looks !== this.#shown) {
       this.#shown = looks;
@@ -139,11 +138,6 @@ export class Candidacy {
         if (event.paused === null) return;
         this.#tell({ type: 'paused', paused: event.paused });
     }
-    this.changed();
-  }
-
-  set held(held: boolean) {
-    this.#held = held;
     this.changed();
   }
 

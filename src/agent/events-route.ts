@@ -31,12 +31,19 @@ function stream(
   const cancels: (() => void)[] = [];
   const id = () => `${BOOT}-${observatory.change(name)}`;
   const beat = () => {
-    if (candidacy !== null && !candidacy.ended && candidacy.answer.leading) tell(candidacy);
+    if (candidacy === null || candidacy.ended) return;
+    // What the clocks alone have changed has told nobody of itself.
+    const { leading, version } = candidacy.answer;
+    if (leading || version !== told) tell(candidacy);
   };
   const out: EventStream = sidecar.streams.open(response, beat, () => {
     for (const cancel of cancels) cancel();
   });
-  const tell = (of: Candidacy) => out.send('candidacy', JSON.stringify(of.answer), id());
+  let told = 0;
+  const tell = ({ answer }: Candidacy) => {
+    told = answer.version;
+    out.send('candidacy', JSON.stringify(answer), id());
+  };
   const show = (view: ElectionView) => out.send('view', JSON.stringify(viewBody(view)), id());
 
   cancels.push(observatory.watch(name, show));

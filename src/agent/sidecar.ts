@@ -1,4 +1,4 @@
-import type { Logger } from '../index.js';
+import type { Logger, Tenure } from '../index.js';
 import { Candidacies } from './candidacies.js';
 import type { Candidacy } from './candidacy.js';
 import type { Ending } from './candidacy-state.js';
@@ -44,6 +44,7 @@ export class Sidecar {
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #followers = new Set<(election: string) => void>();
   stopping = false;
+  #hold: { readonly reason: string; readonly release: () => void } | null = null;
 
   constructor(options: SidecarOptions, connect: (sidecar: Sidecar) => Connection) {
     const { limits, logger, deadlineMs } = options;
@@ -60,6 +61,26 @@ export class Sidecar {
     this.overview = new Overview(this);
     this.streams = new Streams(limits.streams, limits.stallMs);
     this.changes = new Rate(limits.changesPerSecond, Math.max(200, 2 * limits.candidacies));
+  }
+
+  /** A connection is there: what was said before it was holds for it too. */
+  attached(tenure: Tenure): void {
+    this.candidacies.follow(tenure);
+    if (this.#hold !== null) this.hold(this.#hold.reason);
+  }
+
+  /** Has no candidate here lead, or no longer keeps them from it. */
+  hold(reason: string | null): void {
+    const before = this.#hold;
+    const release = reason === null ? undefined : this.connection.tenure?.hold({ reason });
+    this.#hold = reason === null ? null : { reason, release: release ?? (() => {}) };
+    before?.release();
+    for (const candidacy of this.candidacies.all()) candidacy.changed();
+  }
+
+  /** Why no candidate here may lead; null where they may. */
+  get held(): string | null {
+    return this.connection.tenure?.held ?? this.#hold?.reason ?? null;
   }
 
   get connected(): boolean {

@@ -10,6 +10,7 @@ export function statusBody(sidecar: Sidecar): object {
     id: options.id,
     connected: connection.connected,
     stopping,
+    held: sidecar.held,
     session: session === null ? null : { timeoutMs: session.timeoutMs, leaseMs: session.leaseMs },
     quorum:
       ensemble === null

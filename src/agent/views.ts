@@ -1,3 +1,4 @@
+import { isForeign } from '../election/candidate.js';
 import type { ElectionView } from '../index.js';
 
 /** A view as the sidecar shows it. */
@@ -20,7 +21,7 @@ export function viewBody(view: ElectionView): object {
           },
     term,
     token: token?.toString() ?? null,
-    candidates: candidates.map(({ node, id, data }) => ({ node, id, foreign: data === null })),
+    candidates: candidates.map(({ node, id, data }) => ({ node, id, foreign: isForeign(node, data) })),
     paused: paused === null ? null : { by: paused.by, at: paused.at, reason: paused.reason },
     version,
     ageMs: Math.round(ageMs),
