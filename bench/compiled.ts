@@ -1,27 +1,36 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
-// Inside node_modules, where the compiled files find the project's dependencies.
-const out = join(project, 'node_modules/.cache/tenure-bench');
 
-let built = false;
+const built = new Map<string, string>();
 
 /**
- * Imports a file of `src/` as users get it: compiled by tsc. What runs TypeScript directly (tsx) names every function
- * as it is made, which is a good part of the microseconds that are measured here.
+ * Compiles `src/` with tsc, as users get it, once in this process. What runs TypeScript directly (tsx) starts slowly, and names
+ * every function as it is made.
+ *
+ * @param name of the directory, which nobody else may be writing to at the time
+ * @returns where the compiled files are: inside node_modules, where they find the project's dependencies
  */
+export function compileSource(name: string): string {
+  const known = built.get(name);
+  if (known !== undefined) return known;
+  const home = join(project, 'node_modules/.cache', name);
+  const out = join(home, 'dist');
+  const tsc = join(project, 'node_modules/typescript/bin/tsc');
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', out], {
+    cwd: project,
+    encoding: 'utf8',
+  });
+  if (!existsSync(join(out, 'index.js'))) throw new Error(`tsc did not compile src/: ${stdout}`);
+  copyFileSync(join(project, 'package.json'), join(home, 'package.json'));
+  built.set(name, out);
+  return out;
+}
+
+/** Imports a file of `src/`, compiled. */
 export async function compiled<Module>(path: string): Promise<Module> {
-  if (!built) {
-    const tsc = join(project, 'node_modules/typescript/bin/tsc');
-    const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', out], {
-      cwd: project,
-      encoding: 'utf8',
-    });
-    if (!existsSync(join(out, path))) throw new Error(`tsc did not compile src/: ${stdout}`);
-    built = true;
-  }
-  return (await import(pathToFileURL(join(out, path)).href)) as Module;
+  return (await import(pathToFileURL(join(compileSource('tenure-bench'), path)).href)) as Module;
 }
