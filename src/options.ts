@@ -4,6 +4,7 @@ import type { Metadata } from './election/candidate.js';
 import { abortSignal, checkKeys, duration, oneOf, shown } from './election/checks.js';
 import type { ElectionSettings } from './election/election.js';
 import type { Logger } from './election/host.js';
+import { KAZOO_NODE_PREFIX } from './election/queue.js';
 import { InvalidOptionError } from './errors.js';
 import { LEASE_SHARE_MAX } from './lease/lease.js';
 import type { ElectionLabelOptions } from './telemetry/labels.js';
@@ -101,7 +102,10 @@ export interface ElectionOptions {
   readonly takeoverDelayMs?: number;
   /** An existing queue to stand in, as a path below the chroot, instead of our own. */
   readonly queuePath?: string;
-  /** What stands between uuid and sequence number in our node's name; `latch-` joins a Curator LeaderLatch fleet. Default `lock-`. */
+  /**
+   * What stands between uuid and sequence number in our node's name: all in one queue must use the same. `latch-` joins a fleet
+   * of Curator's LeaderLatch, `__lock__` one of kazoo under its own node name. Default `lock-`.
+   */
   readonly nodePrefix?: string;
 }
 
@@ -187,10 +191,10 @@ export function resolveElectionOptions(
     );
   }
   const nodePrefix = options.nodePrefix ?? defaults.nodePrefix;
-  if (!/^[a-z][a-z0-9]*-$/i.test(nodePrefix)) {
+  if (!/^[a-z][a-z0-9]*-$/i.test(nodePrefix) && nodePrefix !== KAZOO_NODE_PREFIX) {
     throw new InvalidOptionError(
       'nodePrefix',
-      `nodePrefix ${JSON.stringify(nodePrefix)} must be letters and digits, then '-'`,
+      `nodePrefix ${JSON.stringify(nodePrefix)} must be letters and digits, then '-'; or ${KAZOO_NODE_PREFIX}`,
     );
   }
   return {

@@ -19,7 +19,7 @@ import { isKind } from './nodes.js';
 import { Observation } from './observation.js';
 import { sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment, Membership } from './port.js';
-import { DEFAULT_NODE_PREFIX } from './queue.js';
+import { bearsTouch } from './queue.js';
 import type { Pause, Transfer } from './record.js';
 import { Term } from './term.js';
 import type { ElectionView } from './view.js';
@@ -132,8 +132,7 @@ export class Election {
       sessionsPath: sessionsPath(root),
       nodePrefix: settings.nodePrefix,
       foreign,
-      // Curator's LeaderLatch watches the data of the node before it, once, and acts on its deletion only: a touch would use its watch up.
-      touches: settings.nodePrefix === DEFAULT_NODE_PREFIX,
+      touches: bearsTouch(settings.nodePrefix),
       candidateId: settings.id,
       metadata: settings.metadata,
       // Curator and kazoo take the data of a node for its participant's plain id.

@@ -8,6 +8,17 @@ import { SequenceExhaustedError } from '../errors.js';
 /** What stands between the uuid and the sequence number. `latch-` joins a Curator LeaderLatch fleet. */
 export const DEFAULT_NODE_PREFIX = 'lock-';
 
+/** The same in kazoo's own names, where neither a subclass nor `extra_lock_patterns` has changed them. */
+export const KAZOO_NODE_PREFIX = '__lock__';
+
+/**
+ * Whether those who use this word look again when the data of the node before them changes: kazoo and Curator's mutex do.
+ * Curator's LeaderLatch watches once, and acts on a deletion only: a change would use its watch up.
+ */
+export function bearsTouch(prefix: string): boolean {
+  return prefix === DEFAULT_NODE_PREFIX || prefix === KAZOO_NODE_PREFIX;
+}
+
 /** ZooKeeper's counter sticks, then turns negative, at the end of a signed 32-bit integer. */
 const LAST_SEQUENCE = 2 ** 31 - 1;
 
@@ -16,9 +27,9 @@ export const SEQUENCE_RESERVE = 1_000_000;
 
 /**
  * As ZooKeeper prints it: `%010d`, so the sign of a counter that has wrapped takes one of the ten places, or an
- * eleventh; there it shows behind the dash that ends the prefix.
+ * eleventh; there it shows behind the dash or underscore that ends the prefix.
  */
-const SEQUENCE = /(?:(?<=-)-[0-9]{10}|[0-9]{10}|-[0-9]{9})$/;
+const SEQUENCE = /(?:(?<=[-_])-[0-9]{10}|[0-9]{10}|-[0-9]{9})$/;
 const WITH_UUID = /^_c_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-/;
 
 /** Where a uuid says of which version it is. Ours are of version 8, which is free for own uses; others make them of version 4. */

@@ -89,11 +89,18 @@ describe('options of an election', () => {
     });
   });
 
+  it('take the words of other libraries for a node prefix', () => {
+    for (const nodePrefix of ['lock-', 'latch-', '__lock__']) {
+      expect(resolveElectionOptions({ nodePrefix }, DEFAULTS).nodePrefix).toBe(nodePrefix);
+    }
+  });
+
   it.each<[string, object, string]>([
     ['an empty id', { id: '' }, 'id'],
     ['an id that is no text', { id: 7 }, 'id'],
     ['metadata that is a list', { metadata: [1] }, 'metadata'],
     ['a prefix without its dash', { nodePrefix: 'latch' }, 'nodePrefix'],
+    ['a prefix with a path in it', { nodePrefix: 'a/__lock__' }, 'nodePrefix'],
     ['a queue path that is none', { queuePath: 'queue' }, 'queuePath'],
     ['an unknown one', { meta: {} }, 'meta'],
   ])('refuse %s', (_, options, option) => {
