@@ -58,15 +58,20 @@ export class DryBuild implements AsyncDisposable {
     }
   }
 
-  /** The command line that runs something as the image's user would, below its read-only root; by default the image's own command. */
-  command(image: string, command?: readonly string[]): string[] {
+  /** Makes an image's root read-only, as containers of it should have it. */
+  async seal(image: string): Promise<void> {
+    await this.#inside(['mount', '-o', 'remount,ro', this.#layer(image).root]);
+  }
+
+  /** The command line that runs something as the image's user would; by default the image's own command. */
+  command(image: string, command?: readonly string[], env: Readonly<Record<string, string>> = {}): string[] {
     const layer = this.#layer(image);
-    return this.#entering(layer, layer.user, command ?? layer.command);
+    return this.#entering({ ...layer, env: { ...layer.env, ...env } }, layer.user, command ?? layer.command);
   }
 
   /** Runs a command in an image to its end. @returns what it wrote */
-  async run(image: string, command: readonly string[]): Promise<string> {
-    const [program = '', ...args] = this.command(image, command);
+  async run(image: string, command: readonly string[], env?: Readonly<Record<string, string>>): Promise<string> {
+    const [program = '', ...args] = this.command(image, command, env);
     return (await promisify(execFile)(program, args, { timeout: 60_000 })).stdout;
   }
 

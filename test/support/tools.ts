@@ -11,6 +11,7 @@ const PACKAGES = {
   amtool: 'prometheus-alertmanager',
   'prometheus-alertmanager': 'prometheus-alertmanager',
   jsonnet: 'jsonnet',
+  'systemd-analyze': 'systemd',
   python3: 'python3-venv',
   go: 'golang-go',
   javac: 'default-jdk-headless',
