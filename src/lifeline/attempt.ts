@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { CODE } from '../zookeeper/wire/codes.js';
 import { FrameReader } from '../zookeeper/wire/frames.js';
 import { connectFrame, type Identity, readConnectReply } from '../zookeeper/wire/handshake.js';
@@ -31,7 +31,7 @@ export class Attempt {
   #resolve: (outcome: 'answered' | 'over') => void = () => {};
   #reject: (error: Error) => void = () => {};
 
-  constructor(host: string, port: number, plan: Plan) {
+  constructor(socket: Socket, plan: Plan) {
     const { identity, timeoutMs, auth, requests } = plan;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -39,7 +39,7 @@ export class Attempt {
     });
     this.done.catch(() => {});
     this.#requests = requests.length;
-    this.#socket = connect({ host, port, noDelay: true });
+    this.#socket = socket;
     this.#socket.on('data', (chunk) => this.#arrived(chunk));
     this.#socket.on('error', this.#reject);
     this.#socket.on('close', () => this.#reject(new Error('the connection was closed')));

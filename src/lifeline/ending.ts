@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sessionIdOf } from '../zookeeper/wire/handshake.js';
 import { remove, setData } from '../zookeeper/wire/requests.js';
+import type { Address } from './address.js';
 import { Attempt, type Plan } from './attempt.js';
 import type { SessionEstate } from './estate.js';
-
-/** Where a server may be reached. */
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
+import type { Reach } from './reach.js';
 
 const DIED = new TextEncoder().encode('{"v":1,"ended":"died"}');
 
@@ -28,7 +24,7 @@ const MARK_STAYS_MS = 1_000;
  * the candidate znodes of its terms, all in one round trip; and closes the session when the successors have had the time
  * to read the mark. Gives up when the session must be over by itself.
  */
-export async function endSession(estate: SessionEstate, addresses: readonly Address[]): Promise<void> {
+export async function endSession(estate: SessionEstate, reach: Reach): Promise<void> {
   const { credentials, node, leading } = estate;
   const { id, password, timeoutMs, auth } = credentials;
   const plan: Plan = {
@@ -38,7 +34,7 @@ export async function endSession(estate: SessionEstate, addresses: readonly Addr
     requests: [...(node === null ? [] : [setData(node, DIED, -1)]), ...[...leading].map((path) => remove(path, -1))],
   };
   const overAt = performance.now() + timeoutMs;
-  let attempt = await firstAnswer(addresses, plan, overAt);
+  let attempt = await firstAnswer(reach, plan, overAt);
   if (attempt !== null && leading.size > 0) await sleep(Math.min(MARK_STAYS_MS, timeoutMs / 4));
   while (attempt !== null && performance.now() < overAt) {
     // The server may have gone meanwhile.
@@ -46,19 +42,19 @@ export async function endSession(estate: SessionEstate, addresses: readonly Addr
       await Promise.race([attempt.close(), sleep(Math.max(0, overAt - performance.now()))]);
       break;
     }
-    attempt = await firstAnswer(addresses, { ...plan, requests: [] }, overAt);
+    attempt = await firstAnswer(reach, { ...plan, requests: [] }, overAt);
   }
   attempt?.destroy();
 }
 
 /** Asks one server after the other, until one has answered. @returns null where the session is over */
-async function firstAnswer(addresses: readonly Address[], plan: Plan, overAt: number): Promise<Attempt | null> {
+async function firstAnswer({ addresses, dial }: Reach, plan: Plan, overAt: number): Promise<Attempt | null> {
   const attempts = new Map<Address, Attempt>();
   try {
     for (let hedgeMs = HEDGE_MS; performance.now() < overAt; hedgeMs = Math.min(hedgeMs * 2, LONGEST_HEDGE_MS)) {
       for (const address of addresses) {
         attempts.get(address)?.destroy();
-        attempts.set(address, new Attempt(address.host, address.port, plan));
+        attempts.set(address, new Attempt(dial(address), plan));
         const answered = await within(hedgeMs, [...attempts.values()]);
         if (answered === null) continue;
         // The others are behind it: whatever they do is done already.

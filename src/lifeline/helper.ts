@@ -5,14 +5,13 @@
  * child of `tenure run`; and ends the parent's sessions. It also kills that child when the lease is over by the machine's
  * clocks, as a frozen parent can't. It never touches the session of a parent that lives.
  */
-import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killChild } from './child.js';
-import { type Address, endSession } from './ending.js';
+import { endSession } from './ending.js';
 import { Estate, type SessionEstate } from './estate.js';
 import { MessageReader } from './messages.js';
 import { type Identification, parentIsDead } from './parent.js';
+import { type Reach, reachOf } from './reach.js';
 import { until } from './shared-clock.js';
 
 /** While the pipe has ended and the parent lives: from the first look to the next, and at most. */
@@ -31,24 +30,9 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 const [pid, startTime] = process.argv.slice(2);
 const parent: Identification = { pid: Number(pid), startTime: startTime === undefined ? null : startTime };
 const estate = new Estate();
-/** Looked up while there is time for it. */
-const addresses = new Map<string, Promise<readonly Address[]>>();
+/** How each session's servers are reached. */
+const reaches = new Map<string, Promise<Reach>>();
 let leaseTimer: NodeJS.Timeout | undefined;
-
-function resolve(host: string, port: number): Promise<readonly Address[]> {
-  if (isIP(host) !== 0) return Promise.resolve([{ host, port }]);
-  return lookup(host, { all: true }).then(
-    (found) => found.map(({ address }) => ({ host: address, port })),
-    () => [{ host, port }],
-  );
-}
-
-async function addressesOf({ credentials }: SessionEstate): Promise<readonly Address[]> {
-  const all = await Promise.all(
-    credentials.servers.map(({ host, port }) => addresses.get(`${host} ${port}`) ?? resolve(host, port)),
-  );
-  return all.flat();
-}
 
 /** The lease may have been renewed, or the child be another one. */
 function watchLease(): void {
@@ -74,6 +58,13 @@ async function childKilled(): Promise<boolean> {
   return true;
 }
 
+async function end(session: SessionEstate): Promise<void> {
+  const { id } = session.credentials;
+  // What could not be made ready before may be possible now.
+  const reach = await (reaches.get(id) ?? reachOf(session.credentials)).catch(() => reachOf(session.credentials));
+  await endSession(session, reach);
+}
+
 async function pipeEnded(): Promise<void> {
   let lookMs = LOOK_MS;
   while (!estate.empty && !parentIsDead(parent)) {
@@ -83,14 +74,14 @@ async function pipeEnded(): Promise<void> {
   clearTimeout(leaseTimer);
   // Nobody may be told that these terms are over while anything still works for one of them.
   if (await childKilled()) {
-    await Promise.all(estate.sessions.map(async (session) => endSession(session, await addressesOf(session))));
+    await Promise.allSettled(estate.sessions.map(end));
   }
   process.exit(0);
 }
 
 const reader = new MessageReader();
 let ended = false;
-const end = (): void => {
+const onEnd = (): void => {
   if (ended) return;
   ended = true;
   void pipeEnded();
@@ -100,9 +91,13 @@ process.stdin.on('data', (text: string) => {
   for (const message of reader.push(text)) {
     estate.told(message);
     if (message.tell === 'session') {
-      for (const { host, port } of message.session.servers) addresses.set(`${host} ${port}`, resolve(host, port));
+      const reach = reachOf(message.session);
+      reach.catch(() => {});
+      reaches.set(message.session.id, reach);
+    } else if (message.tell === 'over') {
+      reaches.delete(message.id);
     }
   }
   watchLease();
 });
-process.stdin.on('end', end).on('error', end).on('close', end);
+process.stdin.on('end', onEnd).on('error', onEnd).on('close', onEnd);

@@ -1,4 +1,5 @@
 import type { Instant } from '../lease/clock.js';
+import type { TlsOptions } from '../zookeeper/wire/tls.js';
 
 /** A session, with all that another process needs to end it. */
 export interface SessionCredentials {
@@ -9,6 +10,8 @@ export interface SessionCredentials {
   readonly timeoutMs: number;
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   readonly auth: readonly { readonly scheme: string; readonly credential: string }[];
+  /** Null: plain TCP. Its files by absolute paths. */
+  readonly tls: TlsOptions | null;
 }
 
 /** What a worker tells its helper, in order. */
