@@ -268,7 +268,8 @@ export async function connect(options: ConnectOptions): Promise<Tenure> {
   const { host, events } = processHost(options, telemetry);
   const onWarning = (message: string) => host.logger.warn({}, message);
   // Before the driver opens a connection, which a process that is started later may inherit.
-  const lifeline = options.lifeline === false ? null : connectionLifeline({ servers, auth }, onWarning);
+  const lifeline =
+    options.lifeline === false ? null : connectionLifeline({ servers, auth, tls: choice.tls }, onWarning);
   try {
     const reach = { servers, sessionTimeoutMs, connectTimeoutMs, auth, onWarning };
     const driver = await openDriver(choice, reach, host.logger);

@@ -1,0 +1,3 @@
+module tenure/clients/go
+
+go 1.21

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { onExit, waitFor } from '../../../deploy/local/index.js';
+import type { Command } from './languages.js';
+
+/** What a worker says; `at` by the clock that all processes of this machine share. */
+export interface Said {
+  readonly event: 'ready' | 'term' | 'act' | 'suspect' | 'cancelled' | 'over' | 'stopped' | 'left' | 'failed';
+  readonly at: number;
+  readonly token?: string;
+  readonly term?: number;
+  readonly previous?: { term: number; token: unknown; leaderId: string; end: string } | null;
+  readonly remainingMs?: number;
+  readonly reason?: string;
+  readonly how?: string;
+  readonly code?: string;
+}
+
+export interface WorkerOptions {
+  readonly url: string;
+  readonly election: string;
+  readonly id: string;
+  readonly bearer?: string;
+  /** How long its work takes to stop once its term is over. */
+  readonly drainMs?: number;
+}
+
+/** A worker that speaks to a sidecar through its language's client. It doesn't outlive this process. */
+export class ClientProcess implements AsyncDisposable {
+  readonly said: Said[] = [];
+  readonly exited: Promise<void>;
+  readonly #child: ChildProcess;
+  #log = '';
+  #gone = false;
+
+  constructor({ file, args, cwd, env }: Command, options: WorkerOptions) {
+    const child = spawn(file, [...args, JSON.stringify(options)], {
+      cwd,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
+    this.#child = child;
+    child.stdin.on('error', () => undefined);
+    child.stderr.on('data', (text) => {
+      this.#log += text;
+    });
+    createInterface({ input: child.stdout }).on('line', (line) => this.said.push(JSON.parse(line) as Said));
+    const forget = onExit(() => child.kill('SIGKILL'));
+    this.exited = new Promise((resolve) => {
+      child.once('close', () => {
+        this.#gone = true;
+        forget();
+        resolve();
+      });
+    });
+  }
+
+  of(event: Said['event']): Said[] {
+    return this.said.filter((one) => one.event === event);
+  }
+
+  /** The first that is like this among what it has said since; waits for it. */
+  until(event: Said['event'], like: (said: Said) => boolean = () => true, timeoutMs = 30_000): Promise<Said> {
+    const found = () => this.said.find((one) => one.event === event && like(one));
+    return waitFor(
+      () => {
+        const said = found();
+        if (said === undefined && this.#gone) throw new Error(`it has ended without "${event}": ${this.#log}`);
+        return said;
+      },
+      { what: `a worker to say "${event}"`, timeoutMs, intervalMs: 5 },
+    ).catch((error: Error) => {
+      const last = this.said.slice(-5).map((one) => JSON.stringify(one));
+      throw new Error(`${error.message}; the last it said: ${last.join(' ')} ${this.#log}`);
+    });
+  }
+
+  /** A term other than that one, in which it has acted. */
+  async leads(not?: string): Promise<Said> {
+    const term = await this.until('term', ({ token }) => token !== not);
+    await this.until('act', ({ token }) => token === term.token);
+    return term;
+  }
+
+  tell(word: 'resign' | 'close'): void {
+    this.#child.stdin?.write(`${word}\n`);
+  }
+
+  freeze(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+}

@@ -1,0 +1,4 @@
+import { go } from './languages.js';
+import { scenarios } from './scenarios.js';
+
+scenarios(go);

@@ -1,0 +1,4 @@
+import { java } from './languages.js';
+import { scenarios } from './scenarios.js';
+
+scenarios(java);

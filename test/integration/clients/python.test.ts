@@ -1,0 +1,4 @@
+import { python } from './languages.js';
+import { scenarios } from './scenarios.js';
+
+scenarios(python);
