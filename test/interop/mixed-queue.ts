@@ -86,6 +86,17 @@ export class MixedQueue implements AsyncDisposable {
     return members.filter((member) => member !== null);
   }
 
+  /** Those in the queue whose processes live, in order, once there are so many: a replacement may be on its way. */
+  async alive(atLeast: number): Promise<Member[]> {
+    return waitFor(
+      async () => {
+        const alive = (await this.members()).filter(({ id }) => this.#candidates.has(id));
+        return alive.length >= atLeast && alive;
+      },
+      { what: `${atLeast} candidates that live`, timeoutMs: 60_000, intervalMs: 10 },
+    );
+  }
+
   /** The next leadership after one of that token; what it says is compared with the ensemble. */
   async leaderAfter(token: bigint, timeoutMs = 30_000): Promise<Leadership> {
     const next = await waitFor(() => this.book.all.find((leadership) => leadership.token > token), {

@@ -5,8 +5,9 @@ import { missing } from '../support/tools.js';
 /** Whose recipe a candidate follows, and which of them. */
 export type Recipe =
   | 'tenure own'
-  | 'tenure lock'
-  | 'tenure latch'
+  | 'tenure lock-'
+  | 'tenure latch-'
+  | 'tenure __lock__'
   | 'curator selector'
   | 'curator latch'
   | 'kazoo shared'

@@ -3,7 +3,8 @@
  *
  * candidate.ts SERVERS PATH ID SESSION_TIMEOUT_MS RECIPE
  *
- * RECIPE: `own` (PATH is the queue of an election below /tenure), `lock` or `latch` (PATH is a queue that is somebody else's).
+ * RECIPE: `own` (PATH is the queue of an election below /tenure); or the word of those whose queue PATH is: `lock-`, `latch-`,
+ * `__lock__`.
  */
 import { createInterface } from 'node:readline';
 import { connect, type ElectionOptions, formatToken, type Term } from '../../../src/index.js';
@@ -18,7 +19,7 @@ const say = (event: string, fields: object = {}): void => {
 const own = /^\/tenure\/(.+)\/queue$/.exec(path)?.[1];
 const options: ElectionOptions = {
   id,
-  ...(recipe === 'own' ? {} : { queuePath: path, nodePrefix: `${recipe}-` }),
+  ...(recipe === 'own' ? {} : { queuePath: path, nodePrefix: recipe }),
 };
 
 const tenure = await connect({ servers, sessionTimeoutMs: Number(timeoutMs) });
