@@ -9,11 +9,13 @@ export interface WorkerParameters {
   readonly election: string;
   readonly id: string;
   readonly sessionTimeoutMs: number;
+  /** Default false: most tests are about what happens when nobody tells of a death. */
+  readonly lifeline?: boolean;
 }
 
-const { servers, election, id, sessionTimeoutMs } = JSON.parse(process.argv[2] ?? '') as WorkerParameters;
+const { servers, election, id, sessionTimeoutMs, lifeline = false } = JSON.parse(process.argv[2] ?? '') as WorkerParameters;
 
-const tenure = await connect({ servers, sessionTimeoutMs });
+const tenure = await connect({ servers, sessionTimeoutMs, lifeline });
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 report({ event: 'ready' });
