@@ -9,6 +9,7 @@ import { documentText } from './document.js';
 import { electionRoutes } from './election-routes.js';
 import { eventsRoute } from './events-route.js';
 import { overviewRoute } from './overview-route.js';
+import { pageRoute } from './page-route.js';
 import { type FieldError, Problem } from './problem.js';
 import { processRoutes } from './process-routes.js';
 import type { Sidecar } from './sidecar.js';
@@ -56,6 +57,7 @@ export function createApp({ sidecar, access, metrics, validateResponses }: AppOp
     }),
   );
   const router = express.Router();
+  pageRoute(router);
   processRoutes(router, sidecar, metrics);
   overviewRoute(router, sidecar);
   electionRoutes(router, sidecar);
