@@ -62,7 +62,8 @@ export class Connection {
     const { signal } = this.#stop;
     for (;;) {
       try {
-        const tenure = await connect({ ...this.#options, signal });
+        // No lifeline: our clients outlive us, and act until the last deadline that we told them.
+        const tenure = await connect({ ...this.#options, lifeline: false, signal });
         tenure.events.on('session_state', ({ state }) => this.#is(state === 'connected'));
         tenure.events.on('session_opened', () => this.#is(true));
         this.#tenure = tenure;
