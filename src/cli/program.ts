@@ -60,7 +60,8 @@ async function dispatch(
 ): Promise<number> {
   const { out, env } = surroundings;
   // Common options may stand before the command's name, too.
-  const [before, [name, ...after]] = splitAtOperand({ ...COMMON_OPTIONS, ...CONNECTION_OPTIONS }, words);
+  const [before, named] = splitAtOperand({ ...COMMON_OPTIONS, ...CONNECTION_OPTIONS }, words);
+  const [name, ...after] = twoWords(named);
   if (name === undefined || name === 'help') return general(before, after, out);
   const command = find(name);
   const parsed = parseCommand(command, [...before, ...after], env);
@@ -91,11 +92,18 @@ function general(before: readonly string[], after: readonly string[], out: Outpu
     out.line(VERSION);
     return EXIT.ok;
   }
-  const topic = after[0];
+  const [topic] = twoWords(after);
   if (topic !== undefined) out.line(commandHelp(find(topic), out));
   else if (before.length === 0 || before.includes('--help') || before.includes('-h')) out.line(overview(COMMANDS, out));
   else throw new UsageError(`${before.join(' ')}: no command is given`, 'tenure --help lists the commands');
   return EXIT.ok;
+}
+
+/** A command's name may be of two words, such as `fence raise`: they are put together. */
+function twoWords(words: readonly string[]): readonly string[] {
+  const [first, second, ...rest] = words;
+  const both = `${first} ${second}`;
+  return second !== undefined && COMMANDS.some(({ name }) => name === both) ? [both, ...rest] : words;
 }
 
 function find(name: string): Command {
