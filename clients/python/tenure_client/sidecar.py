@@ -62,12 +62,14 @@ def encode(election: str) -> str:
 
 
 class Line:
-    """A connection that is kept while it works. For one thread at a time, but for ``close()``."""
+    """A connection that is kept while it works. For one thread, but for ``interrupt()``."""
 
     def __init__(self, sidecar: Sidecar) -> None:
         self._sidecar = sidecar
         self._connection: Optional[http.client.HTTPConnection] = None
+        # Also while the connection has handed it to a response.
         self._socket: Optional[socket.socket] = None
+        self._interrupted = False
 
     def request(
         self,
@@ -106,7 +108,7 @@ class Line:
             name, data = "message", []
             while True:
                 line = response.readline()
-                if not line:
+                if not line or self._interrupted:
                     return
                 text = line.decode("utf-8", "replace").rstrip("\r\n")
                 field, _, value = text.partition(":")
@@ -125,16 +127,19 @@ class Line:
             self.close()
 
     def close(self) -> None:
-        """Ends what goes on, from whatever thread."""
-        opened, self._socket = self._socket, None
         connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def interrupt(self) -> None:
+        """Ends the reading of events, from another thread, for good. That thread closes the connection itself."""
+        self._interrupted = True
+        opened = self._socket
         if opened is not None:
             try:
                 opened.shutdown(socket.SHUT_RDWR)
             except OSError:
-                pass
-        if connection is not None:
-            connection.close()
+                pass  # It has ended already.
 
     def _send(
         self, method: str, path: str, body: Optional[Mapping[str, Any]], headers: Mapping[str, str], timeout: float
@@ -145,13 +150,13 @@ class Line:
         try:
             if connection.sock is None:
                 connection.connect()
-            self._socket = connection.sock
-            connection.sock.settimeout(timeout)
+            sock = self._socket = connection.sock
+            sock.settimeout(timeout)
             data = None if body is None else json.dumps(body).encode()
             kind = {} if data is None else {"Content-Type": "application/json"}
             connection.request(method, path, data, {**self._sidecar._headers, **kind, **headers})
             return connection.getresponse()
-        except (OSError, AttributeError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException) as error:
             self.close()
             raise SidecarUnreachable(f"{self._sidecar.url}: {error!r}") from error
 

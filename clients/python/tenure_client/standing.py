@@ -121,7 +121,7 @@ class Standing:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._listening.close()
+        self._listening.interrupt()
 
     def _wake_up(self) -> None:
         self._wake = True
@@ -236,7 +236,7 @@ class Standing:
             self._cut(reason)
             self._gone = True
             self._changed.notify_all()
-        self._listening.close()
+        self._listening.interrupt()
 
 
 def _named(news: Mapping[str, Any]) -> Tuple[int, int]:
