@@ -1,19 +1,35 @@
 import type { Command } from './command.js';
 import { agent } from './commands/agent.js';
 import { doctor } from './commands/doctor.js';
-import { leader } from './commands/leader.js';
 import { evict } from './commands/evict.js';
 import { fence } from './commands/fence.js';
 import { fenceRaise } from './commands/fence-raise.js';
 import { history } from './commands/history.js';
 import { hold } from './commands/hold.js';
-import { run } from './commands/run.js';
+import { leader } from './commands/leader.js';
 import { pause } from './commands/pause.js';
 import { resume } from './commands/resume.js';
 import { rm } from './commands/rm.js';
+import { run } from './commands/run.js';
 import { status } from './commands/status.js';
-import { watch } from './commands/watch.js';
 import { transfer } from './commands/transfer.js';
+import { watch } from './commands/watch.js';
 
 /** All commands, in the order of `tenure --help`. A new one is a file in commands/ and a line here. */
-export const COMMANDS: readonly Command[] = [run, status, leader, watch, agent, doctor];
+export const COMMANDS: readonly Command[] = [
+  run,
+  status,
+  leader,
+  watch,
+  history,
+  pause,
+  resume,
+  transfer,
+  evict,
+  rm,
+  hold,
+  fence,
+  fenceRaise,
+  agent,
+  doctor,
+];
