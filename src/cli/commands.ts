@@ -1,5 +1,6 @@
 import type { Command } from './command.js';
 import { agent } from './commands/agent.js';
+import { calibrate } from './commands/calibrate.js';
 import { doctor } from './commands/doctor.js';
 import { evict } from './commands/evict.js';
 import { fence } from './commands/fence.js';
@@ -32,4 +33,5 @@ export const COMMANDS: readonly Command[] = [
   fenceRaise,
   agent,
   doctor,
+  calibrate,
 ];

@@ -3,12 +3,12 @@ import type { AclEntry } from '../driver.js';
 import type { ConnectOptions } from '../options.js';
 import { connect, type Tenure } from '../tenure.js';
 import type { TlsOptions } from '../zookeeper/wire/tls.js';
-import type { OptionSpecs, Values } from './command.js';
+import type { Values } from './command.js';
 import type { Context } from './context.js';
 import type { CONNECTION_OPTIONS } from './options.js';
 import { UsageError } from './usage-error.js';
 
-export type ConnectionValues = Values<typeof CONNECTION_OPTIONS & OptionSpecs>;
+export type ConnectionValues = Values<typeof CONNECTION_OPTIONS>;
 
 export interface Credential {
   readonly scheme: string;

@@ -112,7 +112,7 @@ function reasonOf(error: Error, timeoutMs: number): string {
   return error.message.split('; now ')[1] ?? error.message;
 }
 
-async function boundsOf(address: ServerAddress, timeoutMs: number): Promise<ServerFacts['bounds']> {
+export async function boundsOf(address: ServerAddress, timeoutMs: number): Promise<ServerFacts['bounds']> {
   const answer = await ask(address, 'conf', timeoutMs).catch(() => '');
   return parseBounds(answer);
 }
