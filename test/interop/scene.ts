@@ -13,7 +13,8 @@ export interface Scene {
 /** Tests that take all libraries: skipped by name where one can't be had, failing there with TENURE_REQUIRE_ALL=1. */
 export function interop(what: string, tests: (scene: () => Scene) => void, options: EnsembleOptions = {}): void {
   const skip = lacking !== undefined && !process.env['TENURE_REQUIRE_ALL'];
-  describe.skipIf(skip)(lacking === undefined ? what : `${what}: ${lacking}`, () => {
+  const title = lacking === undefined ? what : `${what}: ${lacking}`;
+  describe.skipIf(skip)(title, { timeout: 120_000 }, () => {
     let scene: Scene;
 
     beforeAll(async () => {

@@ -16,14 +16,14 @@ const say = (event: string, fields: object = {}): void => {
   process.stdout.write(`${JSON.stringify({ event, ...fields })}\n`);
 };
 
-const own = /^\/tenure\/(.+)\/queue$/.exec(path)?.[1];
+/** `/tenure/<election>/queue` is our own; of a queue elsewhere the election has its path for a name. */
+const election = path.replace(/\/queue$/, '').replace(recipe === 'own' ? /^\/tenure\// : /^\//, '');
 const options: ElectionOptions = {
   id,
   ...(recipe === 'own' ? {} : { queuePath: path, nodePrefix: recipe }),
 };
 
 const tenure = await connect({ servers, sessionTimeoutMs: Number(timeoutMs) });
-const election = tenure.election(recipe === 'own' && own !== undefined ? own : 'joined', options);
 let leaving = new AbortController();
 
 /** Leads until it is told to leave or loses. */
@@ -42,9 +42,12 @@ function work(term: Term): Promise<void> {
 function join(): void {
   leaving = new AbortController();
   const { signal } = leaving;
-  election.lead(work, { signal }).catch((error: Error) => {
-    if (!signal.aborted) say('failed', { error: error.message });
-  });
+  tenure
+    .election(election, options)
+    .lead(work, { signal })
+    .catch((error: Error) => {
+      if (!signal.aborted) say('failed', { error: error.message });
+    });
 }
 
 say('ready');
