@@ -27,6 +27,11 @@ const CLOSE_WAIT_MS = 1000;
 
 const LENGTH_BYTES = 4;
 
+interface Created {
+  readonly path: string;
+  readonly stat: Stat;
+}
+
 /** A session in ZooKeeper's own protocol: the port's, and what ZooKeeper can do besides. */
 export class WireSession implements Session {
   readonly #options: WireDriverOptions;
@@ -111,8 +116,8 @@ export class WireSession implements Session {
     return this.#onAny.add('any', listener);
   }
 
-  async create(path: string, data: Uint8Array, mode: CreateMode): Promise<string> {
-    return (await this.createNode(path, data, mode)).path;
+  create(path: string, data: Uint8Array, mode: CreateMode): Promise<string> {
+    return this.#create(path, data, mode, this.#options.acl, (created) => created.path);
   }
 
   /** As `create`, in every mode and with ACLs of its own (default: the session's), and with the new node's stat. */
@@ -121,16 +126,8 @@ export class WireSession implements Session {
     data: Uint8Array,
     mode: NodeMode,
     acl: readonly Acl[] | undefined = this.#options.acl,
-  ): Promise<{ readonly path: string; readonly stat: Stat }> {
-    return this.#run(
-      () => {
-        const operation = operations.create(path, data, mode, acl);
-        this.#checkData('create', path, data);
-        return operation;
-      },
-      'create',
-      path,
-    );
+  ): Promise<Created> {
+    return this.#create(path, data, mode, acl, (created) => created);
   }
 
   remove(path: string, version = -1): Promise<void> {
@@ -259,6 +256,24 @@ export class WireSession implements Session {
     this.#connected = false;
     this.#onState.notify('state', final);
     this.#wake();
+  }
+
+  #create<T>(
+    path: string,
+    data: Uint8Array,
+    mode: NodeMode,
+    acl: readonly Acl[] | undefined,
+    pick: (created: Created) => T,
+  ): Promise<T> {
+    return this.#run(
+      () => {
+        const operation = operations.create(path, data, mode, acl);
+        this.#checkData('create', path, data);
+        return { ...operation, read: (reader) => pick(operation.read(reader)) };
+      },
+      'create',
+      path,
+    );
   }
 
   #checkData(operation: string, path: string, data: Uint8Array): void {
