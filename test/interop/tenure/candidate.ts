@@ -8,6 +8,7 @@
  */
 import { createInterface } from 'node:readline';
 import { connect, type ElectionOptions, formatToken, type Term } from '../../../src/index.js';
+import { actAsLongAsAllowed } from '../../support/acts.js';
 import { monotonicMs } from '../../support/monotonic.js';
 
 const [servers = '', path = '', id = '', timeoutMs = '', recipe = ''] = process.argv.slice(2);
@@ -26,11 +27,17 @@ const options: ElectionOptions = {
 const tenure = await connect({ servers, sessionTimeoutMs: Number(timeoutMs) });
 let leaving = new AbortController();
 
-/** Leads until it is told to leave or loses. */
+/** Leads until it is told to leave or loses. Of a lost term the end is when it last held a lease: it could not act after that. */
 function work(term: Term): Promise<void> {
+  let lastHeld = 0;
+  const stop = actAsLongAsAllowed(term, (at) => {
+    lastHeld = at;
+  });
   return new Promise((resolve) => {
     const over = (): void => {
-      say('lost', { at: monotonicMs(), why: String((term.signal.reason as { reason?: string }).reason) });
+      const at = term.state === 'lost' ? lastHeld : monotonicMs();
+      say('lost', { at, why: String((term.signal.reason as { reason?: string }).reason) });
+      stop();
       resolve();
     };
     say('led', { at: monotonicMs(), token: formatToken(term.token), term: term.number });
