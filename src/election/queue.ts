@@ -27,9 +27,9 @@ export const SEQUENCE_RESERVE = 1_000_000;
 
 /**
  * As ZooKeeper prints it: `%010d`, so the sign of a counter that has wrapped takes one of the ten places, or an
- * eleventh; there it shows behind the dash or underscore that ends the prefix.
+ * eleventh; there it shows behind the dash that ends the prefix.
  */
-const SEQUENCE = /(?:(?<=[-_])-[0-9]{10}|[0-9]{10}|-[0-9]{9})$/;
+const SEQUENCE = /(?:(?<=-)-[0-9]{10}|[0-9]{10}|-[0-9]{9})$/;
 const WITH_UUID = /^_c_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-/;
 
 /** Where a uuid says of which version it is. Ours are of version 8, which is free for own uses; others make them of version 4. */
