@@ -1,0 +1,103 @@
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { MUTANTS, type Mutant } from './mutants.js';
+
+/*
+ * Builds each mutant in a copy of the project and lets the simulation, chaos and, at last, tests that are about it have a go at it, until
+ * one finds it. Prints a table; the exit code says whether all were found.
+ */
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    seeds: { type: 'string', default: '25' },
+    /** How far to go: `simulation`, `chaos`, `tests`. */
+    upto: { type: 'string', default: 'tests' },
+    'chaos-seconds': { type: 'string', default: '45' },
+  },
+});
+const project = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Verdict {
+  readonly mutant: Mutant;
+  /** What found it, and how it said so; null where nothing did. */
+  readonly by: string | null;
+  readonly said: string;
+}
+
+function copy(): string {
+  const place = mkdtempSync(join(tmpdir(), 'tenure-mutant-'));
+  for (const part of [
+    'src',
+    'test',
+    'deploy',
+    'examples',
+    'alerts',
+    'package.json',
+    'tsconfig.json',
+    'vitest.config.ts',
+  ]) {
+    cpSync(join(project, part), join(place, part), { recursive: true });
+  }
+  for (const part of ['node_modules', '.cache']) symlinkSync(join(project, part), join(place, part));
+  mkdirSync(join(place, 'docs'), { recursive: true });
+  return place;
+}
+
+function run(place: string, words: readonly string[], env: NodeJS.ProcessEnv = {}): SpawnSyncReturns<string> {
+  const [command = '', ...args] = words;
+  return spawnSync(command, args, {
+    cwd: place,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+    maxBuffer: 1 << 28,
+    timeout: 400_000,
+  });
+}
+
+function judge(mutant: Mutant): Verdict {
+  const place = copy();
+  try {
+    const file = join(place, 'src', mutant.file);
+    const source = readFileSync(file, 'utf8');
+    writeFileSync(
+      file,
+      source.replace(mutant.find, () => mutant.replace),
+    );
+    const simulation = run(place, ['npx', 'vitest', 'run', 'test/simulation/elections.test.ts'], {
+      TENURE_SIMULATION_SEEDS: values.seeds,
+    });
+    if (simulation.status !== 0)
+      return { mutant, by: 'simulation', said: first(simulation.stdout, /^\s+[+-]\s+"(.+)",?$/m) };
+    if (mutant.faults !== undefined && values.upto !== 'simulation') {
+      const words = ['npx', 'tsx', 'test/chaos/chaos.ts', '--minutes', `${Number(values['chaos-seconds']) / 60}`];
+      const chaos = run(place, [...words, '--only', mutant.faults.join(','), '--out', join(place, 'out')]);
+      const found = first(`${chaos.stdout}${chaos.stderr}`, /VIOLATION (.+)/);
+      if (chaos.status === 1) return { mutant, by: 'chaos', said: found };
+    }
+    if (mutant.tests !== undefined && values.upto === 'tests') {
+      const tests = run(place, ['npx', 'vitest', 'run', ...mutant.tests]);
+      if (tests.status !== 0) return { mutant, by: 'tests', said: first(tests.stdout, /FAIL\s+(.+)/) };
+    }
+    return { mutant, by: null, said: '' };
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function first(text: string, pattern: RegExp): string {
+  return (pattern.exec(text)?.[1] ?? '').slice(0, 160);
+}
+
+const verdicts: Verdict[] = [];
+for (const mutant of MUTANTS.filter(({ name }) => values.only === undefined || name.includes(values.only))) {
+  const verdict = judge(mutant);
+  verdicts.push(verdict);
+  console.log(`| ${mutant.name} | ${verdict.by ?? '**nothing**'} | ${verdict.said.replaceAll('|', '\\|')} |`);
+}
+const missed = verdicts.filter(({ by }) => by === null);
+console.log(`\n${verdicts.length - missed.length} of ${verdicts.length} found`);
+process.exit(missed.length === 0 ? 0 : 1);
