@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { modulesOf } from './modules.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -67,7 +68,12 @@ describe('the published package', () => {
   it('holds what runs, and nothing else', () => {
     const strange = packed.files
       .map(({ path }) => path)
-      .filter((path) => !/^(dist\/.*\.(js|d\.ts)|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path));
+      .filter(
+        (path) =>
+          !/^(dist\/.*\.(js|d\.ts)|dist\/agent\/(openapi\.json|page\/\w+\.(mjs|css|html))|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+            path,
+          ),
+      );
     expect(strange).toEqual([]);
     expect(packed.files.length).toBeGreaterThan(20);
     expect(packed.unpackedSize).toBeLessThan(1_500_000);
@@ -123,12 +129,21 @@ describe('the published package', () => {
     expect(run('node', ['--input-type=commonjs', '-e', required], consumer).trim()).toBe('true');
   });
 
-  it('the module alone loads no web server, logger, telemetry SDK or driver', () => {
-    // All of these are CommonJS or native, so whoever loads them leaves them here.
-    const script =
-      "import Module from 'node:module'; await import('tenure'); console.log(JSON.stringify(Object.keys(Module._cache)))";
-    const loaded: string[] = JSON.parse(run('node', ['--input-type=module', '-e', script], consumer));
-    expect(loaded.filter((path) => /\/(express|pino|sdk-node|exporter-[a-z]+|zookeeper)\//.test(path))).toEqual([]);
+  it('the module alone loads nothing but itself and the API of OpenTelemetry', () => {
+    const loaded = modulesOf('tenure', consumer);
+    const packages = new Set(loaded.map((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path));
+    expect([...packages].sort()).toEqual(['@opentelemetry/api', 'tenure']);
+    const rooms = new Set(loaded.flatMap((path) => /\/tenure\/dist\/([a-z]+)\//.exec(path)?.[1] ?? []));
+    expect(rooms).not.toContain('agent');
+    expect(rooms).not.toContain('cli');
+    // What the command needs is found by the same means, so that an empty list above means something.
+    const telemetry = modulesOf('tenure/telemetry', consumer);
+    for (const name of ['sdk-node', 'exporter-prometheus', 'pino']) {
+      expect(
+        telemetry.some((path) => path.includes(`/${name}/`)),
+        name,
+      ).toBe(true);
+    }
   });
 
   it('importing it keeps no process alive', () => {
