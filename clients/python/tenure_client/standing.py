@@ -211,8 +211,8 @@ class Standing:
         elif sent_at is not None:
             self._may_act = news["mayActMs"] / 1000
             if term is None and _named(news) != self._ended:
-                self._term = term = Term(self._election, self._id, *_named(news), news.get("previous"))
-                term._extend(sent_at + self._may_act)
+                until = sent_at + self._may_act
+                self._term = term = Term(self._election, self._id, *_named(news), news.get("previous"), until)
                 term._start()
                 self._changed.notify_all()
             elif term is not None and _holds(term, news):

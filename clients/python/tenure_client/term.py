@@ -31,7 +31,9 @@ class Cancelled(threading.Event):
 class Term:
     """What the leader holds. ``token`` and ``number`` are constants; everything else is asked anew each time."""
 
-    def __init__(self, election: str, id: str, number: int, token: int, previous: Optional[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, election: str, id: str, number: int, token: int, previous: Optional[Mapping[str, Any]], until: float
+    ) -> None:
         self.election = election
         #: The candidate's id.
         self.id = id
@@ -47,9 +49,9 @@ class Term:
         self.cancelled = Cancelled(self)
         self._changed = threading.Condition()
         # The deadline of the newest licence. When it passes, the term is over.
-        self._until = 0.0
+        self._until = until
         # Whether the sidecar vouches for the term at present. Without that nothing may be done, but the term can come back.
-        self._vouched = False
+        self._vouched = True
 
     def check(self) -> None:
         """Call it right before each effect.

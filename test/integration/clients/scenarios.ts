@@ -18,7 +18,7 @@ const SLACK_MS = 2_000;
 export function scenarios(language: Language): void {
   const absent = missing(...language.tools);
   const skipped = absent !== undefined && !process.env['TENURE_REQUIRE_ALL'];
-  describe.skipIf(skipped)(`the ${language.name} client${skipped ? ` (${absent})` : ''}`, () => {
+  describe.skipIf(skipped)(`the ${language.name} client${skipped ? ` (${absent})` : ''}`, { timeout: 90_000 }, () => {
     let ensemble: Ensemble;
     let operator: Operator;
     let here: SidecarProcess;
@@ -115,7 +115,7 @@ export function scenarios(language: Language): void {
       const again = await first.leads(term.token);
       expect(BigInt(again.token ?? 0)).toBeGreaterThan(BigInt(next.token ?? 0));
       expect(first.said.filter(late)).toEqual([]);
-    }, 60_000);
+    });
 
     test('frozen for a moment past its deadline, with nobody behind it: the check fails all the same', async () => {
       await using first = worker(fresh(), 'first');
@@ -144,7 +144,7 @@ export function scenarios(language: Language): void {
       here = await startHere();
       const again = await first.leads(term.token);
       expect(again.term).toBe(2);
-    }, 60_000);
+    });
 
     test('its sidecar hangs: cancelled by the deadline; leads again when it wakes', async () => {
       const { hostname, port: target } = new URL(here.url);
@@ -162,7 +162,7 @@ export function scenarios(language: Language): void {
       } finally {
         await proxy.close();
       }
-    }, 60_000);
+    });
 
     test('paused by an operator: drains, settles when its work has stopped, and leads again after the pause', async () => {
       const election = fresh();
@@ -240,7 +240,7 @@ export function scenarios(language: Language): void {
       const again = await first.leads(term.token);
       expect(BigInt(again.token ?? 0)).toBeGreaterThan(BigInt(term.token ?? 0));
       await late.leads();
-    }, 90_000);
+    });
 
     describe('and a sidecar that is led by the test', () => deadlineTests(test, () => command));
   });

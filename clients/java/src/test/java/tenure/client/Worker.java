@@ -32,7 +32,8 @@ final class Worker {
     Threads.start("commands", () -> listen(candidacy));
     say("ready", monotonicMs(), Map.of());
     try {
-      say("left", monotonicMs(), Map.of("how", candidacy.lead(Worker::work)));
+      String how = candidacy.lead(Worker::work);
+      say("left", monotonicMs(), Map.of("how", how));
     } catch (ClosedException error) {
       say("left", monotonicMs(), Map.of("how", error.code()));
     } catch (TenureException error) {
