@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { waitFor, type ZooKeeperServer } from '../../deploy/local/index.js';
 import { fileGuard } from '../../src/fencing/file.js';
 import { presenter } from '../../src/fencing/index.js';
+import { connect } from '../../src/index.js';
 import type { Candidate } from './candidate.js';
 import type { Member, MixedQueue } from './mixed-queue.js';
 import type { Recipe } from './programs.js';
@@ -53,6 +54,47 @@ interop('faults in mixed queues', (scene) => {
       }
     },
   );
+
+  it.concurrent.each<{ recipe: Recipe }>([
+    { recipe: 'curator selector' },
+    { recipe: 'kazoo shared' },
+    { recipe: 'go lock' },
+  ])("$recipe isn't told when its znode is deleted by hand: the next one leads as well", async ({ recipe }) => {
+    const name = `deleted-${recipe}`.replaceAll(' ', '-');
+    await using queue = await scene().open({ name, sessionTimeoutMs: T });
+    const old = await queue.enter(recipe);
+    const next = await queue.enter('tenure own');
+    const before = await queue.leaderAfter(0n);
+    const [first] = await queue.members();
+    await queue.operator.remove(`${queue.place.path}/${first?.node}`);
+    const after = await queue.leaderAfter(before.token);
+    expect(after.who).toBe(next.id);
+    expect(old.leads).toBe(true);
+    expect(after.token).toBeGreaterThan(before.token);
+  });
+
+  it('a queue of theirs is moved to our own by a pause: terms go on where they were', async () => {
+    await using queue = await scene().open({ name: 'moved', root: '/app', sessionTimeoutMs: T });
+    const foreign = await queue.enter('curator selector');
+    await using tenure = await connect({ servers: queue.place.servers, sessionTimeoutMs: T });
+    const order = { by: 'test', reason: 'moving' };
+    const theirs = tenure.election('moved', { queuePath: queue.place.path });
+    const campaign = theirs.campaign();
+    await queue.operator.queueOf('moved', 2);
+    foreign.leave();
+    const term = await campaign;
+    await theirs.pause(order);
+    await waitFor(() => term.signal.aborted, { what: 'the pause to be heard' });
+    await term.resign();
+    const own = tenure.election('moved');
+    const again = own.campaign();
+    await own.resume(order);
+    const next = await again;
+    expect([term.number, next.number]).toEqual([1, 2]);
+    expect(next.token).toBeGreaterThan(term.token);
+    expect(next.previous).toMatchObject({ term: 1, end: 'paused' });
+    await next.resign();
+  });
 
   it('servers restart amid hand-overs: one leader at a time, nobody stuck, no ghost', async () => {
     const name = 'restarts';
