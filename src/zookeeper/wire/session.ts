@@ -187,9 +187,7 @@ export class WireSession implements Session {
   /** Takes back the watches of this session on the path, those that stay included. Rejects where there is none. */
   async unwatch(path: string): Promise<void> {
     await this.#run(() => operations.removeWatches(path, 'any'), 'unwatch', path);
-    for (const kind of ['data', 'exist', 'children', 'persistent', 'recursive'] as const) {
-      this.#link.watches.removed(kind, path);
-    }
+    this.#link.watches.removed(path);
   }
 
   /** The ensemble's dynamic configuration, as text; null where there is none. */
