@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { connect } from '../../src/index.js';
 import { monotonicMs } from './monotonic.js';
 import type { MortalOptions } from './mortals.js';
 import { report } from './report.js';
@@ -10,8 +9,17 @@ import { report } from './report.js';
  * `exit`, `spin` (its loop never turns again), `fork` (children all the time), `inherit` (a child that outlives it, with all of
  * its sockets), `close`.
  */
-const { servers, election, id, sessionTimeoutMs, lifeline, more } = JSON.parse(process.argv[2] ?? '') as MortalOptions;
+const {
+  servers,
+  election,
+  id,
+  sessionTimeoutMs,
+  lifeline,
+  more,
+  module = '../../src/index.js',
+} = JSON.parse(process.argv[2] ?? '') as MortalOptions;
 
+const { connect } = (await import(module)) as typeof import('../../src/index.js');
 const tenure = await connect({ servers, sessionTimeoutMs, lifeline, ...more });
 const term = await tenure.election(election, { id }).campaign();
 const said = { term: term.number, token: term.token.toString() };

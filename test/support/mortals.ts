@@ -13,6 +13,8 @@ export interface MortalOptions {
   readonly lifeline: boolean;
   /** Of `connect()`, besides these. */
   readonly more?: Pick<ConnectOptions, 'driver' | 'tls' | 'acl' | 'auth'>;
+  /** Where `connect` is imported from: by default its source, or else what was compiled from it. */
+  readonly module?: string;
 }
 
 export type MortalAct = 'throw' | 'abort' | 'exit' | 'spin' | 'fork' | 'inherit' | 'close';
