@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { AclEntry } from '../driver.js';
+import type { Logger } from '../election/host.js';
 import type { ConnectOptions } from '../options.js';
 import { connect, type Tenure } from '../tenure.js';
 import type { TlsOptions } from '../zookeeper/wire/tls.js';
@@ -40,7 +41,16 @@ export function connectOptions(context: Context, options: ConnectionValues): Con
 
 /** Opens the connection that the common options describe, for a command that leads nothing; the caller closes it. */
 export function openTenure(context: Context, options: ConnectionValues): Promise<Tenure> {
-  return connect({ ...connectOptions(context, options), lifeline: false });
+  return connect({ ...connectOptions(context, options), lifeline: false, logger: forLookers(context.logger) });
+}
+
+/** Which timeout was granted matters to whoever leads; who only looks is not to be bothered with it. */
+function forLookers(logger: Logger): Logger {
+  const warn = (fields: object, message: string) => {
+    if ('requestedMs' in fields) logger.debug(fields, message);
+    else logger.warn(fields, message);
+  };
+  return { debug: logger.debug, info: logger.info, error: logger.error, warn };
 }
 
 function tlsOptions(env: NodeJS.ProcessEnv, options: ConnectionValues): TlsOptions | undefined {
