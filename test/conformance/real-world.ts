@@ -13,9 +13,12 @@ export type MakeDriver = (options: {
 
 const TICK_MS = 500;
 
-/** The suite's world on three real servers; each client reaches them by proxies of its own. */
-export async function realWorld(makeDriver: MakeDriver): Promise<ConformanceWorld> {
-  const ensemble = await startEnsemble({ size: 3, tickTime: TICK_MS, fsync: false });
+/** The suite's world on real servers, three of them by default; each client reaches them by proxies of its own. */
+export async function realWorld(
+  makeDriver: MakeDriver,
+  { size = 3, ...versioned }: { readonly size?: 1 | 3; readonly version?: string } = {},
+): Promise<ConformanceWorld> {
+  const ensemble = await startEnsemble({ size, ...versioned, tickTime: TICK_MS, fsync: false });
   const targets = ensemble.servers.map(({ host, clientPort }) => ({ host, port: clientPort }));
   const proxies = new Proxies();
   let parties = 0;
