@@ -81,7 +81,7 @@ export class Agent {
     this.#sidecar.stopping = true;
     await this.#drain();
     const gone = [...candidacies.all()].map((candidacy) => {
-      candidacy.end('shutdown');
+      candidacy.abandon('shutdown');
       return candidacy.gone;
     });
     await Promise.all(gone);

@@ -141,6 +141,12 @@ export class Candidacy {
     this.changed();
   }
 
+  /** Ends it although its client may be at work: nothing is announced, so whoever is next is patient. */
+  abandon(reason: Ending): void {
+    if (this.working) this.#term?.abandon();
+    this.end(reason);
+  }
+
   /** Gives it up for good. Its client has stopped, or was told a deadline that is over: so the end is announced. */
   end(reason: Ending): void {
     if (this.ended) return;

@@ -1,6 +1,6 @@
 import { control } from './dialogs.mjs';
 import { date, duration, el, pill, say } from './format.mjs';
-import { leaseLeft, rowOf } from './list.mjs';
+import { leaseLeft, rowOf, wordOf } from './list.mjs';
 import { ask, follow } from './server.mjs';
 
 /** Longer queues are shown in part: an operator looks at the front. */
@@ -68,11 +68,11 @@ export function drawDetailLease(stale) {
 }
 
 function drawFacts({ facts, lease }, view, name) {
-  const { leader, state, term, token, paused } = view;
+  const { leader, term, token, paused } = view;
   const line = (what, ...value) => [el('dt', {}, what), el('dd', {}, ...value)];
   const own = rowOf(name)?.own ?? [];
   facts.replaceChildren(
-    ...line('State', pill(state)),
+    ...line('State', pill(wordOf(view))),
     ...(paused === null ? [] : line('Paused', `by ${paused.by}, ${date(paused.at)}: ${paused.reason}`)),
     ...line(
       'Leader',

@@ -32,7 +32,7 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-const LOOKS = { led: 'good', vacant: 'warn', paused: 'warn' };
+const LOOKS = { led: 'good', vacant: 'warn', paused: 'warn', pausing: 'warn' };
 
 /** A state in a word and a colour. */
 export function pill(text, looks = LOOKS[text] ?? 'quiet') {

@@ -99,9 +99,14 @@ function passes({ election, state, leader, token, own }, text, wanted) {
   return [election, leader?.id, token].some((part) => part?.toLowerCase().includes(text) ?? false) || text === '';
 }
 
+/** Paused, and its leader has not finished yet. */
+export function wordOf({ state, paused }) {
+  return state === 'led' && paused !== null ? 'pausing' : (state ?? 'unknown');
+}
+
 function drawRow(row) {
   const cells = drawn.get(row.election) ?? newRow(row.election);
-  const state = row.state ?? 'unknown';
+  const state = wordOf(row);
   if (cells.state.textContent !== state) cells.state.replaceChildren(pill(state));
   say(cells.leader, row.leader === null ? '' : row.leader.id + (row.leader.foreign ? ' (foreign)' : ''));
   say(cells.term, row.term === null ? '' : String(row.term));

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { defineCommand } from '../command.js';
-import { credentials } from '../connection.js';
+import { connectOptions } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
 import { listenAddress, readToken } from '../listening.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
@@ -81,7 +81,7 @@ export const agent = defineCommand({
     { what: 'Beyond this machine', line: 'tenure agent --listen 0.0.0.0:2182 --token-file /etc/tenure/token' },
   ],
   exitCodes: {
-    [EXIT.ok]: true,
+    [EXIT.ok]: 'told to stop by a signal, and done',
     [EXIT.failure]: true,
     [EXIT.usage]: true,
     [EXIT.denied]: true,
@@ -97,11 +97,9 @@ export const agent = defineCommand({
     const logger = telemetryLogger({ level: options['log-level'] }, destination(2));
     const running = await Agent.start({
       connect: {
-        servers: options.servers,
-        root: options.root,
-        sessionTimeoutMs: options['session-timeout'],
-        connectTimeoutMs: options['connect-timeout'],
-        auth: credentials(context, options['auth-file']),
+        // With the native driver a connection that is accepted while it drops its own can be left without an answer.
+        driver: 'wire',
+        ...connectOptions(context, options),
         logger,
         probeEnsemble: !options['no-probe'],
       },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { EventReader } from './event-reader.js';
-import { SidecarProcess } from './sidecar-process.js';
+import { type Client, SidecarProcess } from './sidecar-process.js';
 
 /* The operator's hand, over HTTP; and the stream of all elections. */
 
@@ -74,13 +74,8 @@ describe('an operator', () => {
   });
 
   it('transfers to a candidate by its id, and is told where that can’t be', async () => {
-    const [one, two, three] = [
-      await sidecar.join('moved', 'one', TTL),
-      await sidecar.join('moved', 'two', TTL),
-      await sidecar.join('moved', 'three', TTL),
-    ];
-    await one.until('leading');
-    await three.until('waiting');
+    const clients = await sidecar.line('moved', ['one', 'two', 'three'], TTL);
+    const [one, , three] = clients as [Client, Client, Client];
     const post = (more: object) =>
       sidecar.ask('POST', '/v1/elections/moved/transfer', order('ann', 'rack 7 goes down', more));
     expect(await post({ to: 'nobody' })).toMatchObject({ status: 404, body: { code: 'unknown_candidate' } });
@@ -89,7 +84,7 @@ describe('an operator', () => {
     expect(await one.until('draining')).toMatchObject({ reason: 'transferred' });
     await one.put({ settled: true });
     expect(await three.until('leading')).toMatchObject({ term: 2, previous: { leaderId: 'one', end: 'transferred' } });
-    for (const client of [one, two, three]) await client.leave();
+    for (const client of clients) await client.leave();
   });
 
   it('has to say who and why, of an election that there is', async () => {

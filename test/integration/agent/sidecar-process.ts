@@ -121,6 +121,17 @@ export class SidecarProcess implements AsyncDisposable {
     return new Client(this, path, name, id, answer.key);
   }
 
+  /** Has them join one after the other: the first leads. An answer to PUT says nothing of the place in the queue yet. */
+  async line(name: string, ids: readonly string[], body?: object): Promise<Client[]> {
+    const clients: Client[] = [];
+    for (const id of ids) {
+      const client = await this.join(name, id, body);
+      await client.until(clients.length === 0 ? 'leading' : 'waiting');
+      clients.push(client);
+    }
+    return clients;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }

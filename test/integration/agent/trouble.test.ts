@@ -30,12 +30,14 @@ describe('a sidecar', () => {
     const next = await other.join('killed', 'next', { hold: 'ttl', ttlMs: 60_000 });
     await next.until('waiting');
     const at = monotonicMs();
+    const { body: last } = await leader.get();
     await killed.kill();
     const led = await next.until('leading', 30_000);
     expect(led.previous).toMatchObject({ leaderId: 'leader', end: 'vanished' });
-    expect(monotonicMs() - at).toBeLessThan(4 * T);
+    // Its client may go on until its deadline: nobody may lead before that, and the session sees to it.
+    expect(monotonicMs() - at).toBeGreaterThan(last.mayActMs);
     await other.kill();
-  });
+  }, 60_000);
 
   it('that was frozen past its lease never answers that anybody leads', async () => {
     await using sidecar = await start();
@@ -64,7 +66,7 @@ describe('a sidecar', () => {
       await client.leave();
       stream.close();
     }
-  });
+  }, 120_000);
 
   it('that is told to stop has its leader finish, tells everybody, and announces the end', async () => {
     const [stopped, other] = await Promise.all([start(), start()]);
@@ -87,10 +89,10 @@ describe('a sidecar', () => {
     await leader.put({ settled: true });
     const led = await next.until('leading');
     expect(led.previous).toMatchObject({ leaderId: 'leader', end: 'resigned' });
-    expect(await stopped.exited).toBe(128 + 15);
+    expect(await stopped.exited).toBe(0);
     expect(stopped.log).not.toMatch(/"level":(50|60)/);
     await other.kill();
-  });
+  }, 60_000);
 
   it('that is told to stop waits for a silent leader no longer than it was told to, and announces nothing', async () => {
     const [stopped, other] = await Promise.all([start(['--drain-timeout', '1s']), start()]);
@@ -99,10 +101,10 @@ describe('a sidecar', () => {
     const next = await other.join('silent-stop', 'next', { hold: 'ttl', ttlMs: 60_000 });
     await next.until('waiting');
     stopped.signal('SIGTERM');
-    expect(await stopped.exited).toBe(128 + 15);
+    expect(await stopped.exited).toBe(0);
     expect((await next.until('leading')).previous).toMatchObject({ leaderId: 'leader', end: 'vanished' });
     await other.kill();
-  });
+  }, 60_000);
 });
 
 describe('clients', () => {
@@ -128,7 +130,7 @@ describe('clients', () => {
     for (const stream of [...streams, again]) stream.close();
     await waitFor(async () => (await sidecar.ask('GET', '/v1/status')).status === 200, { what: 'an answer' });
     expect(sidecar.log).not.toMatch(/MaxListeners|"level":(50|60)/);
-  });
+  }, 90_000);
 
   it('one that reads nothing is dropped, and holds nobody up', async () => {
     await using sidecar = await start(['--max-streams', '2']);
@@ -136,21 +138,19 @@ describe('clients', () => {
     const slow = await EventReader.open(url);
     const reads = await EventReader.open(url);
     slow.pause();
-    // Metadata that fills the buffers of the system soon.
-    const metadata = { text: 'x'.repeat(7_500) };
-    let rounds = 0;
+    // A queue of long names: views that fill the buffers of the system soon.
+    const name = (i: number) => `${i}-`.padEnd(250, 'x');
+    let joined = 0;
     await waitFor(
       async () => {
-        rounds += 1;
-        const client = await sidecar.join('slow', `c${rounds}`, { hold: 'ttl', ttlMs: 5_000, metadata });
-        await client.until('leading');
-        await client.leave();
+        joined += 1;
+        await sidecar.join('slow', name(joined), { hold: 'ttl', ttlMs: 600_000 });
         return EventReader.open(url).catch(() => false as const);
       },
       { what: 'the slow one to be dropped', timeoutMs: 120_000, intervalMs: 0 },
     );
     expect(reads.closed).toBe(false);
-    await reads.until('the newest', ({ data }) => data.leader?.id === `c${rounds}`);
+    await reads.until('the newest', ({ data }) => data.candidates.length === joined);
     reads.close();
   }, 150_000);
 
