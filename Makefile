@@ -24,8 +24,8 @@ servers: node_modules/.installed ## Fetch the real servers that the tests and th
 	@npx tsx deploy/local/up.ts --fetch
 
 .PHONY: toolchains
-toolchains: node_modules/.installed ## Fetch kazoo, Curator and go-zookeeper, whose candidates stand in our queues
-	@npx tsx deploy/local/toolchains/fetch.ts test/interop/go
+toolchains: node_modules/.installed ## Fetch what candidates and examples in Python, Java and Go are made of
+	@npx tsx deploy/local/toolchains/fetch.ts test/interop/go examples/go/native examples/python/requirements.txt examples/java/pom.xml
 
 .PHONY: build
 build: node_modules/.installed ## Compile to dist/
