@@ -113,7 +113,14 @@ function membership({ servers, membersKnown }: EnsembleFacts): Finding[] {
   }
   if (aliases.length > 0) {
     const fix = 'take them out of --servers, unless they are other names of servers that belong to it';
-    return [finding('membership', 'warning', `the connect string names ${list(aliases)}, which the ensemble doesn't know`, fix)];
+    return [
+      finding(
+        'membership',
+        'warning',
+        `the connect string names ${list(aliases)}, which the ensemble doesn't know`,
+        fix,
+      ),
+    ];
   }
   if (unnamed.length > 0) {
     const fix = 'add them to --servers of workers and tools, so that these find the ensemble when the others are away';

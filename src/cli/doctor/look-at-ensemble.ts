@@ -86,7 +86,7 @@ async function sessionWith(
     const open = session;
     const openedInMs = performance.now() - from;
     const parent = await deepest(open, `${around.root}/sessions`);
-    const readsMs = await times(samples, () => open.stat(parent));
+    const readsMs = await times(samples, () => open.stat('/'));
     const written = readOnly
       ? { writesMs: [], skew: null }
       : await writes(open, parent, around.host.uuid(), samples).catch(unlessForbidden);
