@@ -18,9 +18,10 @@ import (
 	"time"
 )
 
-// Options of a client. The zero value is the sidecar at http://127.0.0.1:2182.
+// Options of a client.
 type Options struct {
-	// URL is http://host:port, https://host:port or unix:///path/of/socket.
+	// URL is http://host:port, https://host:port or unix:///path/of/socket. Default: what the environment says in TENURE_URL,
+	// else http://127.0.0.1:2182.
 	URL string
 	// BearerToken is needed where the sidecar isn't on loopback.
 	BearerToken string
@@ -41,6 +42,9 @@ type Client struct {
 
 // New makes a client. It does not connect yet.
 func New(options Options) (*Client, error) {
+	if options.URL == "" {
+		options.URL = os.Getenv("TENURE_URL")
+	}
 	if options.URL == "" {
 		options.URL = "http://127.0.0.1:2182"
 	}

@@ -36,7 +36,7 @@ class Candidacy:
         *,
         id: Optional[str] = None,
         metadata: Optional[Mapping[str, Any]] = None,
-        url: str = "http://127.0.0.1:2182",
+        url: Optional[str] = None,
         token: Optional[str] = None,
         drain_timeout: float = 30.0,
     ) -> None:

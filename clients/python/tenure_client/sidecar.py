@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import socket
 from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 from urllib.parse import quote, urlsplit
@@ -25,11 +26,13 @@ class _UnixConnection(http.client.HTTPConnection):
 class Sidecar:
     """Where the sidecar is.
 
-    url: ``http://host:port``, ``https://…``, or ``unix:///path/of/socket``.
+    url: ``http://host:port``, ``https://…``, or ``unix:///path/of/socket``. Default: what the environment says in TENURE_URL,
+        else ``http://127.0.0.1:2182``.
     token: the bearer token, where the sidecar isn't on loopback.
     """
 
-    def __init__(self, url: str = "http://127.0.0.1:2182", token: Optional[str] = None) -> None:
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None) -> None:
+        url = url or os.environ.get("TENURE_URL") or "http://127.0.0.1:2182"
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https", "unix") or (parts.scheme == "unix") == bool(parts.netloc):
             raise ValueError(f"url {url!r}: http://host:port, https://host:port or unix:///path is expected")

@@ -25,7 +25,7 @@ export function deadlineTests(test: TestAPI, command: () => Command): void {
     }
   });
 
-  test('an event that comes while nobody is asked cuts the term short, and none lengthens it', async () => {
+  test('events that say it leads lengthen nothing: only a request does', async () => {
     await using sidecar = await FakeSidecar.start();
     await using worker = start(sidecar);
     await worker.leads();

@@ -40,7 +40,7 @@ export const go: Language = {
   tools: ['go'],
   ownTests: async () => ({
     file: tool('go'),
-    args: ['test', '-race', '-count=1', './...'],
+    args: ['test', '-count=1', './...'],
     cwd: join(clients, 'go'),
     env: goEnvironment(),
   }),

@@ -46,7 +46,7 @@ public final class Candidacy implements AutoCloseable {
     wish.put("drainTimeoutMs", drain.toMillis());
   }
 
-  /** Begins with a candidate of this election at the sidecar of {@code http://127.0.0.1:2182}. */
+  /** Begins with a candidate of this election, and default options. */
   public static Builder of(String election) {
     return new Builder(election);
   }
@@ -54,7 +54,7 @@ public final class Candidacy implements AutoCloseable {
   /** The options of a candidate. */
   public static final class Builder {
     private final String election;
-    private String url = "http://127.0.0.1:2182";
+    private String url = System.getenv().getOrDefault("TENURE_URL", "http://127.0.0.1:2182");
     private String bearer;
     private String id;
     private Map<String, ?> metadata = Map.of();
@@ -64,7 +64,10 @@ public final class Candidacy implements AutoCloseable {
       this.election = election;
     }
 
-    /** {@code http://host:port} or {@code https://host:port}. */
+    /**
+     * {@code http://host:port} or {@code https://host:port}. Default: what the environment says in TENURE_URL, else {@code
+     * http://127.0.0.1:2182}.
+     */
     public Builder url(String value) {
       url = value;
       return this;
