@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import processes, { type ChildProcess } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { monotonicMs } from './monotonic.js';
 import type { MortalOptions } from './mortals.js';
 import { report } from './report.js';
@@ -7,7 +8,7 @@ import { report } from './report.js';
 /*
  * A worker that leads one term by hand, reports it, and then does what it is told through its standard input: `throw`, `abort`,
  * `exit`, `spin` (its loop never turns again), `fork` (children all the time), `inherit` (a child that outlives it, with all of
- * its sockets), `close`.
+ * its sockets), `unplug` (the pipe to its helper ends), `close`.
  */
 const {
   servers,
@@ -18,6 +19,15 @@ const {
   more,
   module = '../../src/index.js',
 } = JSON.parse(process.argv[2] ?? '') as MortalOptions;
+
+// The helper that is started for us, to take its pipe away.
+let helper: ChildProcess | undefined;
+const { spawn } = processes;
+processes.spawn = ((...parameters: Parameters<typeof spawn>) => {
+  helper = spawn(...parameters);
+  return helper;
+}) as typeof spawn;
+syncBuiltinESMExports();
 
 const { connect } = (await import(module)) as typeof import('../../src/index.js');
 const tenure = await connect({ servers, sessionTimeoutMs, lifeline, ...more });
@@ -54,6 +64,7 @@ const ACTS: Record<string, () => void> = {
     const child = spawn('sleep', ['1000'], { stdio: ['ignore', 'ignore', 'ignore', ...sockets], detached: true });
     process.stdout.write(`${JSON.stringify({ event: 'inherited', pid: child.pid })}\n`);
   },
+  unplug: () => void helper?.stdin?.destroy(),
   close: () => void tenure.close(),
 };
 

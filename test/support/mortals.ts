@@ -17,7 +17,7 @@ export interface MortalOptions {
   readonly module?: string;
 }
 
-export type MortalAct = 'throw' | 'abort' | 'exit' | 'spin' | 'fork' | 'inherit' | 'close';
+export type MortalAct = 'throw' | 'abort' | 'exit' | 'spin' | 'fork' | 'inherit' | 'unplug' | 'close';
 
 /** A process that leads one term, and dies as it is told. It doesn't outlive this one. */
 export class Mortal {

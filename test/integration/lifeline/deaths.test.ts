@@ -191,6 +191,15 @@ describe('a process that lives', () => {
     expect(await mark(name)).toBe('{"v":1}');
   });
 
+  it('closes the pipe to its helper: nothing happens until it is really dead', async () => {
+    const stage = await scene();
+    stage.leader.does('unplug');
+    await sleep(T / 5);
+    expect(stage.leader.believes).toBe(true);
+    expect(await mark(stage.name)).toBe('{"v":1}');
+    expect(await failover(stage, () => stage.leader.signal('SIGKILL'))).toMatchObject({ end: 'died' });
+  });
+
   it('closes in good order: the helper says nothing, and ends', async () => {
     const { leader, next } = await scene();
     const [helper = 0] = helpersOf(leader.pid);
