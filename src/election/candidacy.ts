@@ -46,6 +46,7 @@ export class Candidacy {
   #alarm: Cancel = () => {};
   #patientSince: number | null = null;
   #over = false;
+  #leaving: Error | null = null;
   #notify: () => void = () => {};
   #fail: (error: unknown) => void = () => {};
 
@@ -81,6 +82,7 @@ export class Candidacy {
     }
     if (place === null) return { kind: 'out', why: 'node_gone' };
     try {
+      if (this.#leaving !== null) throw this.#leaving;
       const outcome = await this.#campaign(place, wait, signal);
       if (outcome.kind !== 'claimed') this.#giveUp(place);
       return outcome;
@@ -90,6 +92,12 @@ export class Candidacy {
     } finally {
       this.#stop();
     }
+  }
+
+  /** Gives it up, as an aborted signal would: `run` rejects with this error. */
+  leave(error: Error): void {
+    this.#leaving = error;
+    this.#fail(error);
   }
 
   async #campaign(place: Place, wait: boolean, signal: AbortSignal | undefined): Promise<Outcome> {

@@ -107,7 +107,7 @@ export class Election {
   readonly id: string;
   readonly #commons: Commons;
   readonly #contest: Contest;
-  readonly #controls: Controls;
+  #controls: Controls | null = null;
   readonly #drainTimeoutMs: number;
 
   /** @internal */
@@ -139,7 +139,6 @@ export class Election {
       data: foreign ? new TextEncoder().encode(settings.id) : candidate,
       rules: { takeoverDelayMs: settings.takeoverDelayMs },
     };
-    this.#controls = new Controls(host, commons.membership, commons.chronicle, this.#contest);
   }
 
   /**
@@ -242,12 +241,12 @@ export class Election {
    *   `options.signal.reason` when aborted; {@link ClosedError} after `close()`
    */
   pause(options: ControlOptions): Promise<Pause> {
-    return this.#control('pause', options, [], (signal) => this.#controls.pause(options, signal));
+    return this.#control('pause', options, [], (controls, signal) => controls.pause(options, signal));
   }
 
   /** Ends a pause: the first candidate claims. @throws {NotPausedError}, and as {@link pause} */
   resume(options: ControlOptions): Promise<void> {
-    return this.#control('resume', options, [], (signal) => this.#controls.resume(options, signal));
+    return this.#control('resume', options, [], (controls, signal) => controls.resume(options, signal));
   }
 
   /**
@@ -261,7 +260,7 @@ export class Election {
    */
   transfer(options: TransferOptions): Promise<Transfer> {
     const keys = ['to', 'deadlineMs'] as const;
-    return this.#control('transfer', options, keys, (signal) => this.#controls.transfer(options, signal));
+    return this.#control('transfer', options, keys, (controls, signal) => controls.transfer(options, signal));
   }
 
   /**
@@ -272,12 +271,12 @@ export class Election {
    * @throws {UnknownCandidateError} {@link AmbiguousCandidateError}, and as {@link pause}
    */
   evict(options: EvictOptions): Promise<Evicted> {
-    return this.#control('evict', options, ['node'], (signal) => this.#controls.evict(options, signal));
+    return this.#control('evict', options, ['node'], (controls, signal) => controls.evict(options, signal));
   }
 
   /** What is added to a node's transaction id to make a token. 0 until it is raised. @throws {UnknownElectionError}, and as {@link current} */
   floor(options: { readonly signal?: AbortSignal } = {}): Promise<bigint> {
-    return this.#control('floor', options, null, (signal) => this.#controls.floor(signal));
+    return this.#control('floor', options, null, (controls, signal) => controls.floor(signal));
   }
 
   /**
@@ -288,7 +287,7 @@ export class Election {
    * @throws {FloorTooLowError} {@link ForeignQueueError}, and as {@link pause}, but that the election need not exist yet
    */
   raiseFloor(options: RaiseFloorOptions): Promise<bigint> {
-    return this.#control('raiseFloor', options, ['to'], (signal) => this.#controls.raiseFloor(options, signal));
+    return this.#control('raiseFloor', options, ['to'], (controls, signal) => controls.raiseFloor(options, signal));
   }
 
   /**
@@ -298,7 +297,7 @@ export class Election {
    * @throws {UnknownElectionError}, and as {@link current}
    */
   history(options: { readonly signal?: AbortSignal } = {}): Promise<readonly HistoryEntry[]> {
-    return this.#control('history', options, null, (signal) => this.#controls.history(signal));
+    return this.#control('history', options, null, (controls, signal) => controls.history(signal));
   }
 
   /**
@@ -350,9 +349,10 @@ export class Election {
         if (outcome?.kind === 'claimed') {
           const term = this.#begin(attachment, outcome);
           // Aborted, or held, in the very turn in which the claim was confirmed.
-          if (stop.aborted || holds.reason(this.name) !== null) await term.resign();
+          const held = holds.reason(this.name) !== null;
+          if (stop.aborted || held) await term.resign();
           if (stop.aborted) throw stop.reason;
-          if (holds.reason(this.name) !== null) continue;
+          if (held) continue;
           ended('won');
           return term;
         }
@@ -391,17 +391,20 @@ export class Election {
     stop: AbortSignal,
   ): Promise<Outcome | { kind: 'held' } | null> {
     const { host, holds } = this.#commons;
-    const held = new AbortController();
+    const candidacy = new Candidacy(host, attachment, this.#contest);
+    let held = false;
+    // No signal of its own: ten thousand of them would weigh more than all else that is kept of a candidacy.
     const stopListening = holds.onChange(() => {
       const reason = holds.reason(this.name);
-      if (reason !== null) held.abort(new Error(`held: ${reason}`));
+      if (reason === null || held) return;
+      held = true;
+      candidacy.leave(new Error(`held: ${reason}`));
     });
     try {
-      const signal = AbortSignal.any([stop, held.signal]);
-      return await new Candidacy(host, attachment, this.#contest).run(wait, signal);
+      return await candidacy.run(wait, stop);
     } catch (error) {
       if (stop.aborted) throw stop.reason;
-      if (held.signal.aborted) return { kind: 'held' };
+      if (held) return { kind: 'held' };
       const died = !sessionLives(attachment.session) || isKind(error, 'session_expired', 'session_closed');
       if (died || (error instanceof TenureError && error.retriable)) return null;
       throw error;
@@ -415,11 +418,13 @@ export class Election {
     what: string,
     options: { readonly signal?: AbortSignal },
     keys: readonly string[] | null,
-    act: (signal: AbortSignal) => Promise<T>,
+    act: (controls: Controls, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     checkKeys(what, options, keys === null ? ['signal'] : ['by', 'reason', 'signal', ...keys]);
     abortSignal('signal', options.signal);
-    return act(this.#stop(options.signal));
+    const { host, membership, chronicle } = this.#commons;
+    this.#controls ??= new Controls(host, membership, chronicle, this.#contest);
+    return act(this.#controls, this.#stop(options.signal));
   }
 
   #stop(signal: AbortSignal | undefined): AbortSignal {

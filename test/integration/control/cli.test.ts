@@ -197,7 +197,8 @@ it('a leader that was frozen before the pause is refused by the fence that the p
     await waitFor(() => lines.some((line) => line['refused'] !== undefined), { what: 'the late write to be refused' });
     expect(lines.at(-1)).toEqual({ refused: 'STALE_TOKEN' });
     expect(await readFile(join(books, 'books.txt'), 'utf8')).toBe(before);
-    // The next term's token is above the fence.
+    // The next term's token is above the fence, whoever leads it.
+    child.kill('SIGKILL');
     await run('resume', 'frozen', '-r', 'over');
     const a = await enter('frozen', 'next');
     const term = await a.leading(1, 40_000);
