@@ -54,8 +54,9 @@ interop: node_modules/.installed servers toolchains ## Hand leaderships on among
 	TENURE_INTEROP=long npx vitest run test/interop $(ARGS)
 
 .PHONY: bench
-bench: node_modules/.installed servers ## Measure failovers, guards and scrapes (minutes)
+bench: node_modules/.installed servers ## Measure failovers, the lifeline, guards and scrapes (minutes)
 	npx tsx bench/failover.ts
+	npx tsx bench/lifeline.ts
 	npx tsx bench/guards.ts
 	npx tsx bench/scrape.ts
 
