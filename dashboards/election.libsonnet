@@ -28,11 +28,14 @@ local lib = import 'common.libsonnet';
         }),
         k.stat({
           title: 'State',
-          says: 'Led, without a leader, or paused by an operator.',
+          says: 'Led, without a leader, or paused by an operator. A leader of another library is seen by those who wait behind it.',
           unit: 'short',
-          mappings: [[0, 'no leader', 'red'], [1, 'led', 'green'], [2, 'paused', 'orange'], [3, 'draining', 'yellow']],
+          mappings: [[0, 'no leader', 'red'], [1, 'led', 'green'], [2, 'paused', 'orange'], [3, 'draining', 'yellow'], [4, 'led by another library', 'blue'], [6, 'paused, led by another library', 'orange']],
           runbook: 'NoLeader',
-          queries: [k.query('max(%s) + (2 * max(%s) or vector(0))' % [status, k.ofElections('paused')], instant=true)],
+          queries: [k.query(
+            'max(%s) + (2 * max(%s) or vector(0)) + (4 * max(%s) or vector(0))' % [status, k.ofElections('paused'), k.ofElections('foreign_leader')],
+            instant=true
+          )],
         }),
         k.stat({
           title: 'Candidates now',

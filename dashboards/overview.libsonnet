@@ -7,6 +7,7 @@ local lib = import 'common.libsonnet';
   local status = k.ofElections('leader_status'),
   local isLed = 'max by (%s) (%s)' % [k.election, status],
   local isPaused = 'max by (%s) (%s)' % [k.election, k.ofElections('paused')],
+  local isForeign = 'max by (%s) (%s)' % [k.election, k.ofElections('foreign_leader')],
 
   grafanaDashboards+:: {
     'tenure-overview.json': k.dashboard(
@@ -22,11 +23,11 @@ local lib = import 'common.libsonnet';
         }),
         k.stat({
           title: 'Without a leader',
-          says: 'Elections that nobody leads now, without those that are paused.',
+          says: 'Elections that nobody leads now, without those that are paused, or led by a candidate of another library.',
           unit: 'short',
           steps: [[null, 'green'], [1, 'red']],
           runbook: 'NoLeader',
-          queries: [k.query('count(%s == 0 unless %s == 1) or vector(0)' % [isLed, isPaused], instant=true)],
+          queries: [k.query('count(%s == 0 unless %s == 1 unless %s == 1) or vector(0)' % [isLed, isPaused, isForeign], instant=true)],
         }),
         k.stat({
           title: 'Paused',
@@ -95,9 +96,9 @@ local lib = import 'common.libsonnet';
           title: 'State of each election',
           says: 'Led, without a leader, or paused. Without a leader for a scrape or two is a failover; longer is an incident.',
           unit: 'short',
-          mappings: [[0, 'no leader', 'red'], [1, 'led', 'green'], [2, 'paused', 'orange'], [3, 'draining', 'yellow']],
+          mappings: [[0, 'no leader', 'red'], [1, 'led', 'green'], [2, 'paused', 'orange'], [3, 'draining', 'yellow'], [4, 'led by another library', 'blue'], [6, 'paused, led by another library', 'orange']],
           runbook: 'NoLeader',
-          queries: [k.query('%s + (2 * %s or 0 * %s)' % [isLed, isPaused, isLed], k.electionName)],
+          queries: [k.query('%s + (2 * %s or 0 * %s) + (4 * %s or 0 * %s)' % [isLed, isPaused, isLed, isForeign, isLed], k.electionName)],
         }),
         k.timeline({
           title: 'Who leads',
