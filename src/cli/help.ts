@@ -77,22 +77,29 @@ export function synopsis(command: Command): string {
 }
 
 function option(style: Style, columns: number): (entry: [string, OptionSpec]) => string {
-  return ([name, spec]) => {
-    const short = spec.short === undefined ? '' : `-${spec.short}, `;
-    const value = spec.kind === 'flag' ? '' : ` ${placeholderOf(spec)}`;
-    const notes = [
-      spec.choices === undefined ? '' : `One of ${spec.choices.join(', ')}.`,
-      spec.default === undefined ? '' : `Default ${shownDefault(spec)}.`,
-      spec.env === undefined ? '' : `Environment: ${spec.env}.`,
-      spec.multiple === true ? 'May be given several times.' : '',
-    ].filter((note) => note !== '');
-    return item(`${short}--${name}${value}`, [spec.help, ...notes].join(' '), style, columns);
-  };
+  return ([name, spec]) => item(optionTitle(name, spec), [spec.help, ...optionNotes(spec)].join(' '), style, columns);
+}
+
+/** As it is written on a command line: `-s, --servers LIST`. */
+export function optionTitle(name: string, spec: OptionSpec): string {
+  const short = spec.short === undefined ? '' : `-${spec.short}, `;
+  return `${short}--${name}${spec.kind === 'flag' ? '' : ` ${placeholderOf(spec)}`}`;
+}
+
+/** What is to be said of an option besides its help, each a sentence. */
+export function optionNotes(spec: OptionSpec): string[] {
+  return [
+    spec.choices === undefined ? '' : `One of ${spec.choices.join(', ')}.`,
+    spec.default === undefined ? '' : `Default ${shownDefault(spec)}.`,
+    spec.env === undefined ? '' : `Environment: ${spec.env}.`,
+    spec.multiple === true ? 'May be given several times.' : '',
+  ].filter((note) => note !== '');
 }
 
 function shownDefault(spec: OptionSpec): string {
   if (spec.kind !== 'duration') return String(spec.default);
   const ms = Number(spec.default);
+  if (ms > 0 && ms % 86_400_000 === 0) return `${ms / 86_400_000}d`;
   return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
 }
 

@@ -46,6 +46,7 @@ export const CONNECTION_OPTIONS = {
   },
   driver: {
     kind: 'text',
+    placeholder: 'DRIVER',
     choices: ['native', 'wire'],
     env: 'TENURE_DRIVER',
     help:
