@@ -14,7 +14,7 @@ export interface TermStory {
   endedAt: number;
   /** What ended it: the first that was heard. */
   end: string | null;
-  /** From when on the worker itself would write nothing more; infinite for one that was killed before it could say so. */
+  /** From when on the worker itself would write nothing more: as it said, or because it was killed. */
   stoppedAt: number;
 }
 
@@ -79,7 +79,10 @@ export class Chronicle {
   /** Something was done to the leader that ends its acting, whether it can say so or not. */
   incident(term: number, at: number, how: string): void {
     const story = this.term(term);
-    if (story !== undefined) end(story, at, how);
+    if (story === undefined) return;
+    end(story, at, how);
+    // Frozen it may go on yet; killed it runs no more of its code, and its lifeline may say so at once.
+    if (how === 'killed') story.stoppedAt = Math.min(story.stoppedAt, at);
   }
 
   term(number: number): TermStory | undefined {

@@ -45,7 +45,7 @@ export class Timeline {
     this.#narrator.act('The leader is killed');
     const leader = await this.#leader();
     const victim = fleet.member(leader.worker);
-    this.#narrator.say(`SIGKILL for ${victim.name}; its session dies with its timeout`);
+    this.#narrator.say(`SIGKILL for ${victim.name}; its lifeline, a process of its own, ends its session`);
     const killed = victim.kill();
     chronicle.incident(leader.term, moment(), 'killed');
     await killed;

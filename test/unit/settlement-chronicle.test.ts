@@ -38,6 +38,17 @@ describe('the chronicle of the settlement demo', () => {
     expect(chronicle.term(1)).toMatchObject({ endedAt: 20, end: 'frozen' });
   });
 
+  it('has a worker that was killed act no more; one that was frozen may', () => {
+    for (const [how, stoppedAt] of [
+      ['killed', 20],
+      ['frozen', Number.POSITIVE_INFINITY],
+    ] as const) {
+      const chronicle = told(['a', 0, elected(1)], ['a', 1, { type: 'lease', term: 1, until: 90 }]);
+      chronicle.incident(1, 20, how);
+      expect(chronicle.term(1)).toMatchObject({ endedAt: 20, end: how, stoppedAt });
+    }
+  });
+
   it('counts a term that was resigned until its worker had stopped', () => {
     const chronicle = told(['a', 0, elected(1)], ['a', 1, { type: 'lease', term: 1, until: 90 }]);
     chronicle.add('a', { type: 'stopped', term: 1, at: 30 });
