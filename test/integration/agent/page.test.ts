@@ -19,8 +19,9 @@ describe.skipIf(MISSING !== '')(`the status page${MISSING}`, () => {
 
   beforeAll(async () => {
     ensemble = await startEnsemble({ size: 1, tickTime: 500, fsync: false });
-    const args = ['--max-elections', '5000', '--max-candidacies', '5000', '--observe', 'audit/nightly'];
-    sidecar = await (await SidecarProcess.start(ensemble.connectString, { args })).ready();
+    sidecar = await (
+      await SidecarProcess.start(ensemble.connectString, { args: ['--observe', 'audit/nightly'] })
+    ).ready();
     browser = await TestBrowser.start();
   });
 
@@ -30,9 +31,9 @@ describe.skipIf(MISSING !== '')(`the status page${MISSING}`, () => {
     await ensemble?.close();
   });
 
-  const open = async (options: Parameters<TestBrowser['page']>[0] = {}) => {
+  const open = async (options: Parameters<TestBrowser['page']>[0] = {}, { url } = sidecar) => {
     const opened = await browser.page(options);
-    await opened.page.goto(`${sidecar.url}/`);
+    await opened.page.goto(`${url}/`);
     await opened.page.getByText(/session, T/).waitFor();
     return opened;
   };
@@ -52,7 +53,8 @@ describe.skipIf(MISSING !== '')(`the status page${MISSING}`, () => {
     const { page, errors } = await open();
     const row = page.getByRole('row', { name: /settlement/ });
     await row.getByText('worker-a').waitFor();
-    expect(await row.textContent()).toMatch(new RegExp(`settlement\\s+led\\s+worker-a\\s+1\\s+${led.token}\\s+3`));
+    const cells = await row.getByRole('cell').allTextContents();
+    expect(cells.slice(0, 6)).toEqual(['settlement', 'led', 'worker-a', '1', led.token, '3']);
     await page
       .getByRole('row', { name: /audit\/nightly/ })
       .getByText('vacant')
@@ -72,7 +74,12 @@ describe.skipIf(MISSING !== '')(`the status page${MISSING}`, () => {
     await a.leave();
     await detail.getByText('term 1').waitFor();
     await waitFor(async () => (await queue()).join() === 'worker-b,worker-c', { what: 'the queue to move up' });
-    expect(await detail.getByRole('row', { name: /term 1/ }).textContent()).toMatch(/worker-a\s+resigned\s+\d+ ms/);
+    const past = await detail
+      .getByRole('row', { name: /term 1/ })
+      .getByRole('cell')
+      .allTextContents();
+    expect(past.slice(1, 4)).toEqual(['term 1', 'worker-a', 'resigned']);
+    expect(past[4]).toMatch(/^\d+ ms$|^\d\.\d s$/);
     await row.getByText('worker-b').waitFor();
     expect(errors).toEqual([]);
     for (const client of clients) await client.leave();
@@ -112,7 +119,7 @@ describe.skipIf(MISSING !== '')(`the status page${MISSING}`, () => {
     );
     await page.getByRole('button', { name: 'Transfer …' }).click();
     const target = leader.id === 'three' ? 'two' : 'three';
-    await dialog.getByLabel('To').selectOption({ label: target });
+    await dialog.getByRole('combobox').selectOption({ label: target });
     await dialog.getByLabel(/Why/).fill('rack 7');
     await dialog.getByRole('button', { name: 'Transfer it' }).click();
     await leader.until('draining');
@@ -173,19 +180,21 @@ describe.skipIf(MISSING !== '')(`the status page${MISSING}`, () => {
   });
 
   it(`finds its way among ${MANY} elections by paging, filter and keyboard`, async () => {
-    const joined: Client[] = [];
+    const args = ['--max-elections', String(MANY), '--max-candidacies', String(MANY)];
+    await using crowded = await SidecarProcess.start(ensemble.connectString, { args });
+    await crowded.ready();
     for (let i = 0; i < MANY; i += 50) {
       const names = Array.from({ length: 50 }, (_, j) => `tenant-${String(i + j).padStart(4, '0')}/job`);
-      joined.push(...(await Promise.all(names.map((name) => sidecar.join(name, 'worker', TTL)))));
+      await Promise.all(names.map((name) => crowded.join(name, 'worker', TTL)));
     }
-    const { page, errors } = await open();
-    await page.getByText(/2,00\d elections/).waitFor();
+    const { page, errors } = await open({}, crowded);
+    await page.getByText('2,000 elections').waitFor();
     expect(await page.locator('#rows tr').count()).toBe(50);
     await page.getByRole('button', { name: 'Next' }).click();
-    await page.getByText('2 of 41').waitFor();
+    await page.getByText('2 of 40').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('tenant-1234');
-    await page.getByText(/^1 of 2,00\d elections/).waitFor();
+    await page.getByText('1 of 2,000 elections').waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'tenant-1234/job' }).waitFor();
@@ -193,7 +202,6 @@ describe.skipIf(MISSING !== '')(`the status page${MISSING}`, () => {
     expect(await page.getByRole('region', { name: 'One election' }).count()).toBe(0);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('tenant-1234/job');
     expect(errors).toEqual([]);
-    for (let i = 0; i < MANY; i += 50) await Promise.all(joined.slice(i, i + 50).map((client) => client.leave()));
   }, 240_000);
 
   it('is readable on a phone, in the light and in the dark', async () => {
