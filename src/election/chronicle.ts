@@ -1,13 +1,17 @@
 import { CoordinatorError } from '../errors.js';
 import type { Cancel } from '../lease/clock.js';
 import { decodeHistory, encodeHistory, type HistoryEntry, withEntries } from './history.js';
-import type { Host } from './host.js';
+import { type Host, sleep } from './host.js';
 import type { ElectionPaths } from './names.js';
 import { isKind } from './nodes.js';
 import type { Membership, Session } from './port.js';
 
 /** How long after a claim its predecessor is written down: by then the hand-over has nothing more to send. */
 const DELAY_MS = 250;
+
+/** How soon it is looked whether the connection is back: by somebody who waits for it, and by what may wait. */
+const RETRY_MS = 50;
+const AWAY_MS = 1_000;
 
 /** How many histories are written at once. Thousands of elections may be won in one go. */
 const AT_ONCE = 4;
@@ -42,26 +46,34 @@ export class Chronicle {
     if (known !== undefined) known.entries.push(...entries);
     else this.#waiting.set(paths.history, { paths, entries: [...entries] });
     if (this.#waiting.size > WAITING_MAX) this.#waiting.delete(this.#waiting.keys().next().value as string);
-    this.#alarm ??= this.#host.clock.after(DELAY_MS, () => {
-      this.#alarm = null;
-      this.#next();
-    });
+    this.#later(DELAY_MS);
   }
 
-  /** Writes entries down now. @returns whether that is confirmed. Never rejects. */
-  async write(paths: ElectionPaths, entries: readonly HistoryEntry[]): Promise<boolean> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const session = this.#membership.current?.session;
-      if (session?.state !== 'connected') break;
+  /**
+   * Writes entries down now; where the connection is lost, as soon as it is back within `withinMs`.
+   *
+   * @returns whether that is confirmed. Never rejects.
+   */
+  async write(paths: ElectionPaths, entries: readonly HistoryEntry[], withinMs: number): Promise<boolean> {
+    const { clock, logger } = this.#host;
+    const end = clock.monotonic() + withinMs;
+    for (let attempt = 0; attempt < ATTEMPTS; ) {
+      const session = this.#connected();
+      if (session === null) {
+        if (clock.monotonic() >= end) break;
+        await sleep(this.#host, RETRY_MS);
+        continue;
+      }
+      attempt += 1;
       try {
         if (await this.#attempt(session, paths, entries)) return true;
       } catch (error) {
         if (error instanceof CoordinatorError && error.retriable) continue;
-        this.#host.logger.warn({ path: paths.history, err: error }, 'the history could not be written');
+        logger.warn({ path: paths.history, err: error }, 'the history could not be written');
         return false;
       }
     }
-    this.#host.logger.warn({ path: paths.history }, 'the history could not be written: it lacks an entry');
+    logger.warn({ path: paths.history }, 'the history could not be written: it lacks an entry');
     return false;
   }
 
@@ -80,6 +92,20 @@ export class Chronicle {
     this.#waiting.clear();
   }
 
+  #later(ms: number): void {
+    this.#alarm ??= this.#host.clock.after(ms, () => {
+      this.#alarm = null;
+      // Nothing can be written now, and nothing is in a hurry.
+      if (this.#connected() === null) this.#later(AWAY_MS);
+      else this.#next();
+    });
+  }
+
+  #connected(): Session | null {
+    const session = this.#membership.current?.session;
+    return session?.state === 'connected' ? session : null;
+  }
+
   #next(): void {
     while (this.#writing < AT_ONCE) {
       const next = this.#waiting.entries().next().value;
@@ -87,7 +113,7 @@ export class Chronicle {
       const [path, { paths, entries }] = next;
       this.#waiting.delete(path);
       this.#writing += 1;
-      void this.write(paths, entries).then(() => {
+      void this.write(paths, entries, 0).then(() => {
         this.#writing -= 1;
         this.#next();
       });

@@ -36,6 +36,9 @@ export interface Evicted {
 /** How long a transfer stands where nobody says otherwise, in milliseconds. */
 const TRANSFER_MS = 60_000;
 
+/** How long an operator waits for what was done to be written down, in milliseconds. */
+const TELLING_MS = 5_000;
+
 /** What operators do to one election: each changes the record by compare-and-set, and is written into the history. */
 export class Controls {
   readonly #host: Host;
@@ -208,7 +211,7 @@ export class Controls {
   /** The change is made: that it can't be written down doesn't undo it. */
   async #tell(entry: Omit<ControlChange, 'kind'>): Promise<void> {
     this.#host.logger.info({ election: this.#contest.election, ...entry }, 'an operator changed the election');
-    await this.#chronicle.write(this.#contest.paths, [{ kind: 'control', ...entry }]);
+    await this.#chronicle.write(this.#contest.paths, [{ kind: 'control', ...entry }], TELLING_MS);
   }
 
   async #remove(path: string, signal: AbortSignal): Promise<void> {
