@@ -1,7 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -127,6 +137,22 @@ describe('the published package', () => {
     expect(run('node', ['--input-type=module', '-e', script], consumer).trim()).toBe('true');
     const required = `console.log(Object.keys(require(${JSON.stringify(entry)})).length > 0)`;
     expect(run('node', ['--input-type=commonjs', '-e', required], consumer).trim()).toBe('true');
+  });
+
+  it('starts the helper of the lifeline from where it is installed', () => {
+    const file = join(consumer, 'node_modules/tenure/dist/lifeline/lifeline.js');
+    const script = `
+      import { readFileSync } from 'node:fs';
+      import { setTimeout } from 'node:timers/promises';
+      const { Lifeline } = await import(${JSON.stringify(pathToFileURL(file).href)});
+      const lifeline = Lifeline.acquire(console.log);
+      await setTimeout(1_000);
+      // Still there: it has found all that it is made of.
+      console.log(process.kill(lifeline.pid, 0), readFileSync('/proc/' + lifeline.pid + '/cmdline', 'utf8').split('\\0')[1]);
+    `;
+    const [lives, program] = run('node', ['--input-type=module', '-e', script], consumer).trim().split(' ');
+    expect(lives).toBe('true');
+    expect(program).toBe(realpathSync(join(consumer, 'node_modules/tenure/dist/lifeline/helper.js')));
   });
 
   it('the module alone loads nothing but itself and the API of OpenTelemetry', () => {
