@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { onExit, waitFor } from '../../deploy/local/index.js';
@@ -34,6 +35,8 @@ export class Candidate {
   #ready = false;
   #gone = false;
   #leadership: Leadership | null = null;
+  /** The leadership in which it ended. */
+  #killedIn: Leadership | null = null;
 
   private constructor(
     child: ChildProcessByStdio<Writable, Readable, null>,
@@ -50,6 +53,7 @@ export class Candidate {
     this.exited = new Promise((resolve) => {
       child.once('close', () => {
         this.#gone = true;
+        this.#killedIn = this.#leadership;
         this.#over(monotonicMs(), 'killed');
         forget();
         resolve();
@@ -94,10 +98,17 @@ export class Candidate {
     this.#child.kill('SIGCONT');
   }
 
-  /** SIGKILL; resolves once it is gone and all that it said has been read. */
+  /**
+   * SIGKILL; resolves once it is gone and all that it said has been read. It is stopped right before: when a process has
+   * died is seen only afterwards, and by then a lifeline may have let the next one lead.
+   */
   async kill(): Promise<void> {
+    this.freeze();
+    await waitFor(() => this.#gone || stopped(this.#child.pid), { what: `${this.id} to stop`, intervalMs: 1 });
+    const at = monotonicMs();
     this.#child.kill('SIGKILL');
     await this.exited;
+    if (this.#killedIn !== null) this.#killedIn.to = at;
   }
 
   /** An orderly end; SIGKILL for one that takes too long. */
@@ -132,5 +143,17 @@ export class Candidate {
     this.#leadership.to = at;
     this.#leadership.why = why;
     this.#leadership = null;
+  }
+}
+
+/** Whether no thread of a process runs any more, by SIGSTOP. */
+function stopped(pid: number | undefined): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/task`).every((thread) => {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1');
+      return stat.charAt(stat.lastIndexOf(')') + 2) === 'T';
+    });
+  } catch {
+    return false; // A thread ended meanwhile: look again.
   }
 }

@@ -7,7 +7,7 @@ export interface Leadership {
   /** The czxid of its znode; -1 where it could not be asked for in time. */
   readonly token: bigint;
   readonly from: number;
-  /** Null while it goes on. Of a killed one: when it was certainly gone. */
+  /** Null while it goes on. Of a killed one: when it had certainly ceased to run, right before. */
   to: number | null;
   why: string;
 }
