@@ -46,6 +46,15 @@ describe.each(units)('%s', (path) => {
   });
 });
 
+it.each(['agent', 'run'])('`tenure %s` takes what its unit gives it', async (command) => {
+  const { all } = await outcome('bash', ['-c', `npx tsx src/cli/main.ts ${command} --help`], project);
+  const unit = units.map(text).find((one) => one.includes(`tenure ${command}`)) ?? '';
+  const options = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.match(/--[a-z][a-z-]+/g) ?? [];
+  const given = [...options, ...(unit.match(/\bTENURE_[A-Z_]+(?==)/g) ?? [])];
+  expect(given).toContain('TENURE_SERVERS');
+  for (const name of given) expect(all, name).toContain(name);
+});
+
 it('a unit with an unknown setting is refused', async (context) => {
   needs(context, 'systemd-analyze');
   const file = join(folder, 'broken.service');
