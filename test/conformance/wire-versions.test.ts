@@ -1,12 +1,13 @@
 import { wireDriver } from '../../src/zookeeper/wire/driver.js';
+import { eachVersion } from '../support/versions.js';
 import { realWorld } from './real-world.js';
 import { portConformance } from './suite.js';
 
-/** The oldest release line that is supported, and ensembles of one. */
-const WORLDS = [{ size: 1 }, { size: 1, version: '3.8.4' }, { size: 3, version: '3.8.4' }] as const;
-
-for (const world of WORLDS) {
-  const servers = world.size === 1 ? 'one server' : 'three servers';
-  const name = `${servers} of ZooKeeper ${'version' in world ? world.version : 'as it is pinned'}, by the wire driver`;
-  portConformance(name, () => realWorld(async (options) => wireDriver(options), world));
-}
+// The pinned version with three servers is tried in wire.test.ts.
+eachVersion([], (versioned) => {
+  for (const size of 'version' in versioned ? ([1, 3] as const) : ([1] as const)) {
+    portConformance(`an ensemble of ${size}, by the wire driver`, () =>
+      realWorld(async (options) => wireDriver(options), { size, ...versioned }),
+    );
+  }
+});

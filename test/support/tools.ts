@@ -16,6 +16,7 @@ const PACKAGES = {
   go: 'golang-go',
   javac: 'default-jdk-headless',
   mvn: 'maven',
+  openssl: 'openssl',
   curl: 'curl',
   jq: 'jq',
   psql: 'postgresql-client',

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import type { WireSession } from '../../../src/zookeeper/wire/session.js';
+import { eachVersion } from '../../support/versions.js';
 import { Relay } from '../native/relay.js';
 import { bytes, closeAll, freshPath, nextState, open, refusal } from './support.js';
 
-/** The oldest that is supported, and what the project is tested with. */
-const VERSIONS = ['3.8.4', undefined];
-
-describe.each(VERSIONS)('ZooKeeper %s', (version) => {
+eachVersion([], (versioned) => {
   let ensemble: Ensemble;
   let address: string;
   let session: WireSession;
@@ -16,7 +14,7 @@ describe.each(VERSIONS)('ZooKeeper %s', (version) => {
     ensemble = await startEnsemble({
       size: 1,
       tickTime: 500,
-      ...(version === undefined ? {} : { version }),
+      ...versioned,
       javaOptions: ['-Dzookeeper.extendedTypesEnabled=true', '-Dznode.container.checkIntervalMs=200'],
     });
     address = ensemble.connectString;

@@ -1,18 +1,17 @@
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ensemble, leasePort, type PortLease, startEnsemble } from '../../../deploy/local/index.js';
 import { UntrustedError } from '../../../src/errors.js';
 import { connect } from '../../../src/index.js';
 import type { TlsOptions } from '../../../src/zookeeper/wire/tls.js';
+import { eachVersion } from '../../support/versions.js';
 import { Relay } from '../native/relay.js';
 import { Authority, type Certificate } from './certificates.js';
 import { bytes, closeAll, freshPath, nextState, open, refusal } from './support.js';
 
-const VERSIONS = ['3.8.4', undefined];
-
-describe.each(VERSIONS)('ZooKeeper %s, which asks for certificates', (version) => {
+eachVersion(['openssl'], (versioned) => {
   let directory: string;
   let ours: Authority;
   let others: Authority;
@@ -32,7 +31,7 @@ describe.each(VERSIONS)('ZooKeeper %s, which asks for certificates', (version) =
     ensemble = await startEnsemble({
       size: 1,
       tickTime: 500,
-      ...(version === undefined ? {} : { version }),
+      ...versioned,
       extraConfig: [
         'serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory',
         `secureClientPort=${port.port}`,
