@@ -168,7 +168,7 @@ export class DryBuild implements AsyncDisposable {
 
   async #inside(command: readonly string[]): Promise<void> {
     const args = ['--mount', `--target=${this.#holder.pid}`, ...command];
-    await promisify(execFile)('nsenter', args, { timeout: 400_000, maxBuffer: 2 ** 24 }).catch((error) => {
+    await promisify(execFile)('nsenter', args, { timeout: 600_000, maxBuffer: 2 ** 24 }).catch((error) => {
       throw new Error(`${command.join(' ')}\n${error.stdout}${error.stderr}`);
     });
   }

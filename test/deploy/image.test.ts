@@ -81,7 +81,7 @@ describe.skipIf(absent !== undefined && !process.env['TENURE_REQUIRE_ALL'])(
       chmodSync(folder, 0o755);
       writeFileSync(join(folder, 'password'), `${postgres.config.password}\n`, { mode: 0o644 });
       await Promise.all([build.seal('tenure'), build.seal('worker')]);
-    }, 500_000);
+    }, 900_000);
 
     afterAll(async () => {
       await Promise.all([build?.[Symbol.asyncDispose](), ensemble?.close(), postgres?.close()]);
