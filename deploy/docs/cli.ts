@@ -122,6 +122,7 @@ With \`--json\` each line has \`time\` (ISO 8601, by the clock of this machine),
 | \`updated\` | \`leader\` | the leader has changed its metadata |
 | \`joined\`, \`left\` | \`candidate\`, \`candidates\` | the queue has changed, and how many stand in it now |
 | \`paused\`, \`resumed\` | \`pause\` | an operator's order |
+| \`unreadable\` | \`message\` | its term record can't be read; told where all elections are followed, an error where it was named |
 | \`out_of_touch\` | | the ensemble is out of reach: what was told last may be old |
 
 ## What doctor looks at

@@ -26,6 +26,8 @@ function sentence(change: Change, style: Style): string {
       return style.yellow(`paused by ${visible(change.pause.by)}: ${visible(change.pause.reason)}`);
     case 'resumed':
       return 'resumed';
+    case 'unreadable':
+      return style.red(visible(change.message));
     case 'out_of_touch':
       return style.yellow('the ensemble is out of reach: what was told last may be old');
   }

@@ -16,6 +16,8 @@ export type Change =
   | { readonly change: 'resumed'; readonly election: string }
   /** The leader has changed what it says about itself. */
   | { readonly change: 'updated'; readonly election: string; readonly leader: LeaderView }
+  /** Its record can't be read: nobody claims over it. */
+  | { readonly change: 'unreadable'; readonly election: string; readonly message: string }
   /** The ensemble is out of reach: what was told last may be old. */
   | { readonly change: 'out_of_touch'; readonly election: string };
 

@@ -30,6 +30,13 @@ export class Output {
     if (!this.#broken) this.#stream.write(text);
   }
 
+  /** Resolves when all that was written is gone, or can't be. */
+  async flush(): Promise<void> {
+    if (!this.#broken) await new Promise<void>((resolve) => this.#stream.write('', () => resolve()));
+    // An error is told behind the callback.
+    await new Promise<void>(setImmediate);
+  }
+
   line(text = ''): void {
     this.write(`${text}\n`);
   }

@@ -34,6 +34,7 @@ export async function program(words: readonly string[], process: NodeJS.Process)
   const { env } = process;
   try {
     const code = await dispatch(words, { env, out, err, json }, stop, process);
+    await out.flush();
     if (broken !== null) throw broken;
     return code;
   } catch (error) {

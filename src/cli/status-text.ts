@@ -3,18 +3,35 @@ import type { Page } from './help.js';
 import type { Style } from './style.js';
 import { table, visible } from './text.js';
 
+/** An election in a list of many: seen, or not to be read. */
+export type Standing =
+  | ElectionView
+  | {
+      readonly election: string;
+      readonly state: 'unreadable';
+      readonly error: { readonly code: string; readonly message: string };
+    };
+
 /** A table with a line for each election. */
-export function everyElection(views: readonly ElectionView[], { style }: Pick<Page, 'style'>): string {
+export function everyElection(views: readonly Standing[], { style }: Pick<Page, 'style'>): string {
   const heading = ['ELECTION', 'STATE', 'LEADER', 'TERM', 'TOKEN', 'CANDIDATES'].map(style.bold);
-  const rows = views.map((view) => [
+  const rows = views.map((view) =>
+    view.state === 'unreadable'
+      ? [visible(view.election), style.red('unreadable'), '-', '-', '-', '-']
+      : row(view, style),
+  );
+  return table([heading, ...rows]);
+}
+
+function row(view: ElectionView, style: Style): string[] {
+  return [
     visible(view.election),
     stateText(view, style),
     view.leader === null ? '-' : visible(view.leader.id),
     String(view.leader?.foreign === true ? '-' : view.term),
     String((view.leader?.token ?? view.token) || '-'),
     String(view.candidates.length),
-  ]);
-  return table([heading, ...rows]);
+  ];
 }
 
 /** Everything about one election. */

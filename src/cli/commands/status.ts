@@ -1,9 +1,10 @@
-import type { ElectionView } from '../../election/view.js';
+import { TermRecordError } from '../../errors.js';
+import type { Tenure } from '../../tenure.js';
 import { defineCommand } from '../command.js';
 import { openTenure } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
-import { everyElection, oneElection } from '../status-text.js';
+import { everyElection, oneElection, type Standing } from '../status-text.js';
 
 /** How many elections are read at once. */
 const AT_ONCE = 32;
@@ -43,13 +44,23 @@ export const status = defineCommand({
       return EXIT.ok;
     }
     const names = await tenure.elections({ signal });
-    const views: ElectionView[] = [];
+    const found: Standing[] = [];
     for (let i = 0; i < names.length; i += AT_ONCE) {
-      const some = names.slice(i, i + AT_ONCE).map((each) => tenure.election(each).current({ signal }));
-      views.push(...(await Promise.all(some)));
+      const some = names.slice(i, i + AT_ONCE).map((each) => standing(tenure, each, signal));
+      found.push(...(await Promise.all(some)));
     }
-    if (context.json) out.json({ elections: views });
-    else out.line(views.length === 0 ? `no elections below ${options.root}` : everyElection(views, out));
+    if (context.json) out.json({ elections: found });
+    else out.line(found.length === 0 ? `no elections below ${options.root}` : everyElection(found, out));
     return EXIT.ok;
   },
 });
+
+/** One that can't be read must not hide the others. */
+async function standing(tenure: Tenure, name: string, signal: AbortSignal): Promise<Standing> {
+  try {
+    return await tenure.election(name).current({ signal });
+  } catch (error) {
+    if (!(error instanceof TermRecordError)) throw error;
+    return { election: name, state: 'unreadable', error: { code: error.code, message: error.message } };
+  }
+}

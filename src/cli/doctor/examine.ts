@@ -6,7 +6,7 @@ import type { EnsembleFacts, Facts } from './facts.js';
 import { type Finding, finding } from './finding.js';
 import { judgeElections } from './judge-elections.js';
 import { judgeEnsemble } from './judge-ensemble.js';
-import { judgeSession } from './judge-session.js';
+import { judgeSession, skewOf } from './judge-session.js';
 import { lookAtAccess } from './look-at-access.js';
 import { lookAtElections } from './look-at-elections.js';
 import { type Looking, liveSessions, lookAtEnsemble } from './look-at-ensemble.js';
@@ -46,7 +46,7 @@ async function lookInside(around: Surroundings, ensemble: EnsembleFacts, looking
     if (access.forbidden.includes('read')) return { facts: { ...nothing, access }, trouble: [] };
     // Before and after: neither who joins nor who goes meanwhile is taken for an orphan.
     const before = await liveSessions(ensemble, looking.timeoutMs);
-    const elections = await lookAtElections(around, session, looking.signal);
+    const elections = await lookAtElections(around, session, skewOf(ensemble)?.aheadMs ?? 0, looking.signal);
     const after = await liveSessions(ensemble, looking.timeoutMs);
     const live = before === null || after === null ? null : new Set([...before, ...after]);
     return { facts: { access, elections, liveSessions: live }, trouble: [] };

@@ -1,7 +1,7 @@
 import { defaultLeaseMs, RENEWALS_PER_TIMEOUT } from '../../lease/lease.js';
 import { showDuration } from '../duration.js';
 import { quantile } from '../statistics.js';
-import type { AccessFacts, Facts, NativeFacts, ServerFacts, SessionFacts } from './facts.js';
+import type { AccessFacts, EnsembleFacts, Facts, NativeFacts, ServerFacts, SessionFacts, Skew } from './facts.js';
 import { type Finding, finding, ok } from './finding.js';
 
 /** Nothing is decided by wall clocks; beyond this, dates in records and logs mislead people. */
@@ -75,11 +75,15 @@ function roundTrips(served: readonly Served[]): Finding[] {
   return told.length === 0 ? [] : [ok('round_trips', told.join('; '))];
 }
 
+/** All servers tell of the same clock, that of the ensemble's leader: the sharpest look at it counts. */
+export function skewOf({ servers }: Pick<EnsembleFacts, 'servers'>): Skew | null {
+  const skews = servers.flatMap(({ session }) => ('skew' in session && session.skew !== null ? [session.skew] : []));
+  return skews.sort((a, b) => a.errorMs - b.errorMs)[0] ?? null;
+}
+
 function skew(served: readonly Served[]): Finding[] {
-  // All of them tell of the same clock, the leader's: the sharpest counts.
-  const skews = served.flatMap(({ session }) => (session.skew === null ? [] : [session.skew]));
-  const best = skews.sort((a, b) => a.errorMs - b.errorMs)[0];
-  if (best === undefined) return [];
+  const best = skewOf({ servers: served });
+  if (best === null) return [];
   const direction = best.aheadMs < 0 ? 'behind' : 'ahead of';
   const text =
     `the clock of the ensemble's leader is ${showDuration(Math.abs(best.aheadMs))} ${direction} ours ` +

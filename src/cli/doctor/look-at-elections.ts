@@ -15,32 +15,40 @@ const READ_AT_MOST = 200;
 /** Elections that are read at once. */
 const AT_ONCE = 16;
 
-/** Reads all elections below the root. @throws {CoordinatorError} when the session is dead; `signal.reason` */
+/**
+ * Reads all elections below the root. `aheadMs`: how far the ensemble's clock, which dates znodes, is ahead of ours.
+ *
+ * @throws {CoordinatorError} when the session is dead; `signal.reason`
+ */
 export async function lookAtElections(
   around: Surroundings,
   session: Session,
+  aheadMs: number,
   signal: AbortSignal,
 ): Promise<ElectionFacts[]> {
   const names = await listElections(around.host, session, around.root, signal);
   const found: ElectionFacts[] = [];
   for (let i = 0; i < names.length; i += AT_ONCE) {
     signal.throwIfAborted();
-    found.push(...(await Promise.all(names.slice(i, i + AT_ONCE).map((name) => lookAt(session, around.root, name)))));
+    found.push(
+      ...(await Promise.all(names.slice(i, i + AT_ONCE).map((name) => lookAt(session, around.root, name, aheadMs)))),
+    );
   }
   return found;
 }
 
-async function lookAt(session: Session, root: string, election: string): Promise<ElectionFacts> {
+async function lookAt(session: Session, root: string, election: string, aheadMs: number): Promise<ElectionFacts> {
+  const now = Date.now() + aheadMs;
   const paths = electionPaths(root, election);
   const [children, record, census] = await Promise.all([
     session.children(paths.queue),
-    recordOf(session, paths.term),
+    recordOf(session, paths.term, now),
     takeCensus(session, paths.queue, false),
   ]);
   const names = children?.names ?? [];
   const nodes = inOrder(names);
   const candidates = await Promise.all(
-    nodes.slice(0, READ_AT_MOST).map((node) => candidateOf(session, paths.queue, node)),
+    nodes.slice(0, READ_AT_MOST).map((node) => candidateOf(session, paths.queue, node, now)),
   );
   return {
     election,
@@ -52,7 +60,7 @@ async function lookAt(session: Session, root: string, election: string): Promise
   };
 }
 
-async function candidateOf(session: Session, queue: string, node: string): Promise<CandidateFacts | null> {
+async function candidateOf(session: Session, queue: string, node: string, now: number): Promise<CandidateFacts | null> {
   const found = await session.read(`${queue}/${node}`);
   if (found === null) return null;
   const data = decodeCandidate(found.data);
@@ -61,19 +69,19 @@ async function candidateOf(session: Session, queue: string, node: string): Promi
     id: data?.id ?? printable(found.data),
     owner: found.stat.owner,
     goneHere: data !== null && data.host === hostname() && !runs(data.pid),
-    ageMs: Date.now() - found.stat.ctime,
+    ageMs: now - found.stat.ctime,
     foreign: isForeign(node, data),
   };
 }
 
-async function recordOf(session: Session, path: string): Promise<ElectionFacts['record']> {
+async function recordOf(session: Session, path: string, now: number): Promise<ElectionFacts['record']> {
   const found = await session.read(path);
   if (found === null) return { kind: 'absent' };
   try {
     const { latest, pause } = decodeRecord(found.data, path);
     return {
       kind: 'read',
-      ageMs: Date.now() - found.stat.mtime,
+      ageMs: now - found.stat.mtime,
       leaderNode: latest === null || latest.ended !== null ? null : latest.node,
       paused: pause,
     };

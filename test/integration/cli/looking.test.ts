@@ -8,6 +8,7 @@ import { Contender } from '../../support/contender.js';
 import { Invocation, invoke } from '../../support/invocation.js';
 import { Lines } from '../../support/lines.js';
 import { Operator } from '../../support/operator.js';
+import { outcome } from '../../support/tools.js';
 
 /* status, leader and watch against a real server, and what any command does with bad input and a server that is away. */
 
@@ -94,6 +95,41 @@ describe('status', () => {
     await Promise.all(inside.slice(1).map((contender) => contender.stop()));
     const empty = await invoke(['status', '--root', '/nothing/here'], at());
     expect(empty).toMatchObject({ code: 0, out: 'no elections below /nothing/here\n' });
+  });
+
+  it('of all shows one that has an unreadable record beside the others', async () => {
+    const root = `/torn-${fresh()}`;
+    const nothing = new Uint8Array();
+    for (const path of ['', '/good', '/torn']) await operator.session.create(root + path, nothing, 'persistent');
+    await operator.session.create(`${root}/good/queue`, nothing, 'persistent');
+    await operator.session.create(`${root}/torn/term`, Buffer.from('{'), 'persistent');
+    const { code, out } = await invoke(['status', '--root', root, '--json'], at());
+    expect(code).toBe(0);
+    expect(JSON.parse(out).elections).toMatchObject([
+      { election: 'good', state: 'vacant' },
+      { election: 'torn', state: 'unreadable', error: { code: 'TERM_RECORD_UNREADABLE' } },
+    ]);
+    expect((await invoke(['status', '--root', root], at())).out).toMatch(/^torn +unreadable /m);
+    const all = new Invocation(['watch', '--root', root, '--json'], at());
+    await all.says(/"unreadable"/);
+    expect(JSON.parse((await all.says(/"good"/))[0] ?? '')).toMatchObject({ change: 'present' });
+    await operator.session.create(`${root}/new`, nothing, 'persistent');
+    await operator.session.create(`${root}/new/queue`, nothing, 'persistent');
+    await all.says(/"election":"new"/);
+    all.signal('SIGTERM');
+    expect(await all.exited).toBe(0);
+    // Named, it is an error.
+    const named = await invoke(['watch', 'torn', '--root', root], at());
+    expect(named).toMatchObject({ code: 1, err: expect.stringContaining('[TERM_RECORD_UNREADABLE]') });
+  });
+
+  it('fails where what it has to say can not be written', async () => {
+    // The shell gives it a device that is always full.
+    const main = join(compileSource('tenure-cli'), 'cli/main.js');
+    const run = (words: string) => outcome('bash', ['-c', `"${process.execPath}" "${main}" ${words} >/dev/full`]);
+    for (const words of ['--version', `status -s ${ensemble.connectString}`]) {
+      expect(await run(words)).toMatchObject({ code: 1, all: expect.stringContaining('[ENOSPC]') });
+    }
   });
 
   it('is not misled by what a stranger writes into a queue', async () => {
@@ -293,6 +329,6 @@ it('prints help and version on standard output', async () => {
   ]);
   expect(all).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Commands:') });
   expect(one).toEqual(topic);
-  expect(one.out).toContain('Usage: tenure watch [OPTIONS] ELECTION…');
+  expect(one.out).toContain('Usage: tenure watch [OPTIONS] [ELECTION…]');
   expect(version.out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
