@@ -176,12 +176,12 @@ async function drawHistory({ history }, path) {
         ]
       : [date(entry.at), entry.change.replaceAll('_', ' '), entry.by, entry.reason, ''];
   const newest = [...entries].reverse();
-  history.replaceChildren(
-    el(
-      'table',
-      { class: 'history small' },
-      el('thead', {}, el('tr', {}, ...head.map((text) => el('th', { scope: 'col' }, text)))),
-      el('tbody', {}, ...newest.map((entry) => el('tr', {}, ...line(entry).map((text) => el('td', {}, text))))),
-    ),
+  const table = el(
+    'table',
+    { class: 'small' },
+    el('thead', {}, el('tr', {}, ...head.map((text) => el('th', { scope: 'col' }, text)))),
+    el('tbody', {}, ...newest.map((entry) => el('tr', {}, ...line(entry).map((text) => el('td', {}, text))))),
   );
+  // It scrolls by itself, by keyboard too.
+  history.replaceChildren(el('div', { class: 'scroll', tabindex: '0' }, table));
 }

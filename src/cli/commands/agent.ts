@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import { defineCommand } from '../command.js';
 import { connectOptions } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
@@ -89,6 +90,8 @@ export const agent = defineCommand({
   async run(context, { options }) {
     const token = readToken(context, options['token-file']);
     const listen = options.socket === undefined ? listenAddress(options.listen, token) : { socket: options.socket };
+    // While modules load the young generation would grow by tens of megabytes, which are never given back.
+    setFlagsFromString('--semi-space-growth-factor=1');
     // Late, for these are large: no other command needs them.
     const { Agent } = await import('../../agent/agent.js');
     const { startTelemetry, telemetryLogger } = await import('../../telemetry/index.js');

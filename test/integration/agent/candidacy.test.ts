@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
@@ -6,6 +6,9 @@ import { EventReader } from './event-reader.js';
 import { SidecarProcess } from './sidecar-process.js';
 
 /* What a client of the sidecar gets and loses: a place in the queue, a deadline, a term. */
+
+// Real processes on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let ensemble: Ensemble;
 let sidecar: SidecarProcess;

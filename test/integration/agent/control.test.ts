@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { EventReader } from './event-reader.js';
 import { type Client, SidecarProcess } from './sidecar-process.js';
@@ -6,6 +6,9 @@ import { type Client, SidecarProcess } from './sidecar-process.js';
 /* The operator's hand, over HTTP; and the stream of all elections. */
 
 const TTL = { hold: 'ttl', ttlMs: 60_000 };
+
+// Real processes on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let ensemble: Ensemble;
 let sidecar: SidecarProcess;

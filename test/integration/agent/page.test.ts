@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Ensemble, MissingToolError, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { CHROMIUM, TestBrowser } from './browser.js';
 import { type Client, SidecarProcess } from './sidecar-process.js';
@@ -11,6 +11,9 @@ const MANY = 2_000;
 const MISSING = CHROMIUM === undefined ? ' (skipped: no chromium found; Debian: apt-get install chromium)' : '';
 
 if (MISSING !== '' && process.env['TENURE_REQUIRE_ALL']) throw new MissingToolError(`the status page${MISSING}`);
+
+// Real processes on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 describe.skipIf(MISSING !== '')(`the status page${MISSING}`, () => {
   let ensemble: Ensemble;
@@ -202,7 +205,7 @@ describe.skipIf(MISSING !== '')(`the status page${MISSING}`, () => {
     expect(await page.getByRole('region', { name: 'One election' }).count()).toBe(0);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('tenant-1234/job');
     expect(errors).toEqual([]);
-  }, 240_000);
+  });
 
   it('is readable on a phone, in the light and in the dark', async () => {
     const clients: Client[] = [];

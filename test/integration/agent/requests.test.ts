@@ -3,13 +3,16 @@ import { request as httpRequest } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { SidecarProcess } from './sidecar-process.js';
 
 /* What may be sent to the sidecar, by whom, and what it says of the rest. */
 
 const TOKEN = 'correct-horse-battery-staple';
+
+// Real processes on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let ensemble: Ensemble;
 let sidecar: SidecarProcess;

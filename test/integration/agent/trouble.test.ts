@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { EventReader } from './event-reader.js';
@@ -8,6 +8,9 @@ import { SidecarProcess } from './sidecar-process.js';
 
 const T = 4_000;
 const ARGS = ['--session-timeout', '4s'];
+
+// Real processes on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let ensemble: Ensemble;
 
@@ -37,7 +40,7 @@ describe('a sidecar', () => {
     // Its client may go on until its deadline: nobody may lead before that, and the session sees to it.
     expect(monotonicMs() - at).toBeGreaterThan(last.mayActMs);
     await other.kill();
-  }, 60_000);
+  });
 
   it('that was frozen past its lease never answers that anybody leads', async () => {
     await using sidecar = await start();
@@ -66,7 +69,7 @@ describe('a sidecar', () => {
       await client.leave();
       stream.close();
     }
-  }, 120_000);
+  });
 
   it('that is told to stop has its leader finish, tells everybody, and announces the end', async () => {
     const [stopped, other] = await Promise.all([start(), start()]);
@@ -92,7 +95,7 @@ describe('a sidecar', () => {
     expect(await stopped.exited).toBe(0);
     expect(stopped.log).not.toMatch(/"level":(50|60)/);
     await other.kill();
-  }, 60_000);
+  });
 
   it('that is told to stop waits for a silent leader no longer than it was told to, and announces nothing', async () => {
     const [stopped, other] = await Promise.all([start(['--drain-timeout', '1s']), start()]);
@@ -104,7 +107,7 @@ describe('a sidecar', () => {
     expect(await stopped.exited).toBe(0);
     expect((await next.until('leading')).previous).toMatchObject({ leaderId: 'leader', end: 'vanished' });
     await other.kill();
-  }, 60_000);
+  });
 });
 
 describe('clients', () => {
@@ -130,7 +133,7 @@ describe('clients', () => {
     for (const stream of [...streams, again]) stream.close();
     await waitFor(async () => (await sidecar.ask('GET', '/v1/status')).status === 200, { what: 'an answer' });
     expect(sidecar.log).not.toMatch(/MaxListeners|"level":(50|60)/);
-  }, 90_000);
+  });
 
   it('one that reads nothing is dropped, and holds nobody up', async () => {
     await using sidecar = await start(['--max-streams', '2']);
@@ -152,7 +155,7 @@ describe('clients', () => {
     expect(reads.closed).toBe(false);
     await reads.until('the newest', ({ data }) => data.candidates.length === joined);
     reads.close();
-  }, 150_000);
+  });
 
   it('that go away in the middle of their streams are forgotten', async () => {
     await using sidecar = await start(['--max-streams', '20']);
@@ -205,5 +208,5 @@ describe('without ZooKeeper', () => {
     expect(again.term).toBeGreaterThan(led.term);
     expect(BigInt(again.token)).toBeGreaterThan(BigInt(led.token));
     await alone.close();
-  }, 90_000);
+  });
 });
