@@ -27,6 +27,7 @@ RUN npm prune --omit=dev --no-audit --no-fund \
 FROM tenure-files AS worker-files
 # The client for PostgreSQL is the user's own, so the package brings none; the version is that of the tests. As long as it is a
 # development dependency npm leaves it out.
+# hadolint ignore=DL3016
 RUN pg="pg@$(node -p 'require("./package.json").devDependencies.pg')" \
   && npm pkg delete devDependencies \
   && npm install --no-save --no-audit --no-fund "$pg"
