@@ -44,7 +44,7 @@ export class MixedQueue implements AsyncDisposable {
   /** Starts a candidate, which doesn't join yet. */
   async start(recipe: Recipe): Promise<Candidate> {
     this.#started += 1;
-    const id = `${recipe.replace(' ', '-')}-${this.#started}`;
+    const id = [...(recipe.match(/[a-z]+/g) ?? []), this.#started].join('-');
     const candidate = await Candidate.start(recipe, id, this.place);
     this.#candidates.set(id, candidate);
     return candidate;
