@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { nativeDriver } from '../src/zookeeper/native/driver.js';
 import { parseConnectString } from '../src/zookeeper/servers.js';
 import { wireDriver } from '../src/zookeeper/wire/driver.js';
@@ -72,7 +71,8 @@ interface Peer {
 }
 
 async function peer(connectString: string, sessionTimeout: number): Promise<Client> {
-  const { createClient } = createRequire(import.meta.url)('node-zookeeper-client') as {
+  // @ts-expect-error it has no types
+  const { createClient } = (await import('node-zookeeper-client')).default as {
     createClient(servers: string, options: object): Peer;
   };
   const client = createClient(connectString, { sessionTimeout, spinDelay: 50 });

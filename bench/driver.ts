@@ -29,6 +29,8 @@ const NAMES = ['wire', 'native', 'node-zookeeper-client'] as const;
 type Name = (typeof NAMES)[number];
 const TIMEOUT_MS = 6_000;
 const WINDOW = 100;
+/** How long a client is watched after a server's death: longer than its session lives. */
+const WATCHED_MS = 9_000;
 
 /** A client in a process of its own. */
 class Subject {
@@ -155,7 +157,7 @@ async function death(ensemble: Ensemble, subject: Subject, kind: Death): Promise
     );
     servesAt = monotonicMs();
   }
-  await sleep(TIMEOUT_MS);
+  await sleep(WATCHED_MS);
   const answered = await subject.order<Answered[]>({ do: 'stop' });
   const first = answered.find(({ sentAt }) => sentAt > begin + 1);
   await sleep(100);
@@ -181,7 +183,7 @@ async function deaths(ensemble: Ensemble, times: number): Promise<void> {
         await subject.end();
       }
     }
-    const shown = (value: number) => (Number.isFinite(value) ? `${Math.round(value)} ms` : 'never');
+    const shown = (value: number) => (Number.isFinite(value) ? `${Math.round(value)} ms` : `more than ${WATCHED_MS}`);
     const range = (from: Measured) => (name: Name) =>
       `${shown(median(of(from, name)))} (at most ${shown(Math.max(...of(from, name)))})`;
     row(`${kind}: without an answer`, range(without));
