@@ -53,12 +53,18 @@ test: lint build servers toolchains ## Run every test
 interop: node_modules/.installed servers toolchains ## Hand leaderships on among four libraries, a hundred times a queue (minutes)
 	TENURE_INTEROP=long npx vitest run test/interop $(ARGS)
 
+.PHONY: test-wire
+test-wire: node_modules/.installed servers ## Run the elections' tests and the demo with the wire driver
+	TENURE_DRIVER=wire npx vitest run test/integration/election $(ARGS)
+	TENURE_DRIVER=wire npx tsx examples/settlement/demo.ts --fast
+
 .PHONY: bench
 bench: node_modules/.installed servers ## Measure failovers, the lifeline, guards and scrapes (minutes)
 	npx tsx bench/failover.ts
 	npx tsx bench/lifeline.ts
 	npx tsx bench/guards.ts
 	npx tsx bench/scrape.ts
+	npx tsx bench/driver.ts
 
 .PHONY: alerts
 alerts: ## Render the alerts and Alertmanager's configuration from alerts/ (needs jsonnet)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -11,13 +11,15 @@ const built = new Map<string, string>();
  * Compiles `src/` with tsc, as users get it, once in this process. What runs TypeScript directly (tsx) starts slowly, and names
  * every function as it is made.
  *
- * @param name of the directory, which nobody else may be writing to at the time
+ * @param name of the directory, in which each process has one of its own: several compile at a time
  * @returns where the compiled files are: inside node_modules, where they find the project's dependencies
  */
 export function compileSource(name: string): string {
   const known = built.get(name);
   if (known !== undefined) return known;
-  const home = join(project, 'node_modules/.cache', name);
+  const shared = join(project, 'node_modules/.cache', name);
+  sweep(shared);
+  const home = join(shared, String(process.pid));
   const out = join(home, 'dist');
   const tsc = join(project, 'node_modules/typescript/bin/tsc');
   const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', out], {
@@ -28,6 +30,14 @@ export function compileSource(name: string): string {
   copyFileSync(join(project, 'package.json'), join(home, 'package.json'));
   built.set(name, out);
   return out;
+}
+
+/** What processes have left that are gone. */
+function sweep(directory: string): void {
+  for (const pid of existsSync(directory) ? readdirSync(directory) : []) {
+    if (/^\d+$/.test(pid) && existsSync(`/proc/${pid}`)) continue;
+    rmSync(join(directory, pid), { recursive: true, force: true });
+  }
 }
 
 /** Imports a file of `src/`, compiled. */
