@@ -13,7 +13,13 @@ export interface WorkerParameters {
   readonly lifeline?: boolean;
 }
 
-const { servers, election, id, sessionTimeoutMs, lifeline = false } = JSON.parse(process.argv[2] ?? '') as WorkerParameters;
+const {
+  servers,
+  election,
+  id,
+  sessionTimeoutMs,
+  lifeline = false,
+} = JSON.parse(process.argv[2] ?? '') as WorkerParameters;
 
 const tenure = await connect({ servers, sessionTimeoutMs, lifeline });
 const stop = new AbortController();
