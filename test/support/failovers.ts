@@ -12,8 +12,8 @@ export interface Cost {
   readonly ms: number;
 }
 
-/** Longer than anything that a failover causes takes to be answered. */
-const SETTLED_MS = 250;
+/** Longer than anything that a failover causes takes to be answered; the history is written a quarter of a second after the claim. */
+const SETTLED_MS = 800;
 
 /**
  * So many candidates, each with a session of its own, behind one line that counts; then leader after leader resigns for good.
