@@ -73,7 +73,8 @@ async function helper(ensemble: Ensemble): Promise<void> {
   const options = { servers: ensemble.connectString, sessionTimeoutMs: 10_000, lifeline: true, module };
   const leader = await Mortal.leads({ ...options, election: 'helper', id: 'leader' });
   const [pid = 0] = helpersOf(leader.pid);
-  await sleep(1_000);
+  // Node tidies its memory up once when it has been idle for some seconds.
+  await sleep(12_000);
   const ticks = (): number =>
     readFileSync(`/proc/${pid}/stat`, 'latin1')
       .split(' ')

@@ -5,7 +5,8 @@ import { onExit, waitFor } from '../../deploy/local/index.js';
 import { processStat } from '../../src/lifeline/processes.js';
 
 export interface CommandRunOptions {
-  readonly servers: string;
+  /** Null: among the options. */
+  readonly servers: string | null;
   readonly election: string;
   readonly sessionTimeoutMs?: number;
   /** Options of `tenure run` besides these. */
@@ -29,7 +30,8 @@ export class CommandRun {
   constructor(options: CommandRunOptions) {
     const { servers, election, sessionTimeoutMs = 4_000, command, env = {}, input } = options;
     const main = join(compileSource('tenure-run'), 'cli/main.js');
-    const own = ['--election', election, '--servers', servers, '--session-timeout', `${sessionTimeoutMs}ms`];
+    const own = ['--election', election, '--session-timeout', `${sessionTimeoutMs}ms`];
+    if (servers !== null) own.push('--servers', servers);
     const words = [main, 'run', ...own, ...(options.options ?? []), '--', ...command];
     const child = spawn(process.execPath, words, { stdio: 'pipe', env: { ...process.env, ...env } });
     this.#child = child;

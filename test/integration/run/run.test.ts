@@ -94,6 +94,19 @@ describe('a command that ends', () => {
     expect((await operator.record(name))?.['ended']).toMatchObject({ how: 'resigned' });
   });
 
+  it.each([
+    ['no server answers', ['--servers', '127.0.0.1:1', '--connect-timeout', '300ms'], 125, 'CONNECT_TIMEOUT'],
+    ['the grace is longer than the lease', ['--grace', '20s'], 2, 'at most'],
+    ['there is no such policy', ['--restart', 'sometimes'], 2, 'must be one of'],
+  ])('%s: nothing is started', async (_what, options, code, says) => {
+    const name = election();
+    const servers = options.includes('--servers') ? null : ensemble.connectString;
+    const run = start(name, shell('echo started'), { options, servers });
+    expect(await run.exited).toBe(code);
+    expect(run.errors).toContain(says);
+    expect(run.text).toBe('');
+  });
+
   it('leaves processes behind: they are gone before the leadership is given up', async () => {
     const name = election();
     const note = join(directory, name);
