@@ -35,8 +35,17 @@ export function compileSource(name: string): string {
 /** What processes have left that are gone. */
 function sweep(directory: string): void {
   for (const pid of existsSync(directory) ? readdirSync(directory) : []) {
-    if (/^\d+$/.test(pid) && existsSync(`/proc/${pid}`)) continue;
+    if (runs(Number(pid))) continue;
     rmSync(join(directory, pid), { recursive: true, force: true });
+  }
+}
+
+function runs(pid: number): boolean {
+  try {
+    // Not a number: an earlier layout of this directory.
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
