@@ -43,6 +43,27 @@ export function deadlineTests(test: TestAPI, command: () => Command): void {
     expect(cancelled.at).toBeGreaterThan(cut + 500);
   });
 
+  test('frozen past its deadline: nothing more is done in that term, though the sidecar says that it leads', async () => {
+    await using sidecar = await FakeSidecar.start();
+    await using worker = start(sidecar);
+    // What wakes first is chance: often enough, it is the work.
+    for (const token of ['7', '8', '9']) {
+      sidecar.tell(leading(token));
+      await worker.until('act', (said) => said.token === token);
+      await sleep(300);
+      worker.freeze();
+      const frozen = monotonicMs();
+      await sleep(2_200);
+      worker.thaw();
+      const over = await worker.until('over', (said) => said.token === token);
+      // Behind it there may be another term already: this sidecar gives the same token again.
+      const before = worker.said.slice(0, worker.said.indexOf(over));
+      expect(before.filter(({ event, at }) => event === 'act' && at > frozen + 100)).toEqual([]);
+      sidecar.told = notLeading('waiting');
+      await waitFor(() => worker.of('stopped').some((said) => said.token === token), { what: 'the work to stop' });
+    }
+  });
+
   test('suspect: nothing is done until a later answer vouches for the term again', async () => {
     await using sidecar = await FakeSidecar.start();
     await using worker = start(sidecar);

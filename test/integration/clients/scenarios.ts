@@ -240,9 +240,19 @@ export function scenarios(language: Language): void {
       expect(BigInt(again.token ?? 0)).toBeGreaterThan(BigInt(term.token ?? 0));
       await late.leads();
     });
-
-    describe('and a sidecar that is led by the test', () => deadlineTests(test, () => command));
   });
+
+  describe.skipIf(skipped)(
+    `the ${language.name} client and a sidecar that is led by the test`,
+    { timeout: 90_000 },
+    () => {
+      let command: Command;
+      beforeAll(async () => {
+        command = await language.worker();
+      }, 300_000);
+      deadlineTests(test, () => command);
+    },
+  );
 }
 
 async function ended({ file, args, cwd, env }: Command): Promise<{ code: number | null; all: string }> {
