@@ -7,6 +7,7 @@ import { ask, follow } from './server.mjs';
 const QUEUE = 200;
 /** A transfer reaches no further than this. */
 const REACH = 16;
+const HISTORY_MS = 1_500;
 
 const detail = () => document.getElementById('detail');
 let current = null;
@@ -37,15 +38,23 @@ export function show(name, { onClose, leaseMs }) {
     parts.history,
   );
   detail().querySelector('h2').focus();
-  const stop = follow(`${path}/events`, {
+  let later = 0;
+  const stopFollowing = follow(`${path}/events`, {
     onEvent: (event, view) => {
       if (event !== 'view') return;
       drawFacts(parts, view, name);
       drawQueue(parts, view);
       drawActions(parts, view, path);
       void drawHistory(parts, path);
+      // Written behind the elections: what the last change has ended may not be in it yet.
+      clearTimeout(later);
+      later = setTimeout(() => void drawHistory(parts, path), HISTORY_MS);
     },
   });
+  const stop = () => {
+    clearTimeout(later);
+    stopFollowing();
+  };
   current = { name, parts, stop, leaseMs };
 }
 
@@ -112,7 +121,7 @@ function drawQueue({ queue }, { candidates, leader }) {
     );
   const more = candidates.length - lines.length;
   queue.replaceChildren(
-    el('ol', { class: 'queue' }, ...lines),
+    el('ol', { class: 'queue', 'aria-label': 'Queue' }, ...lines),
     ...(more > 0 ? [el('p', { class: 'quiet' }, `and ${more.toLocaleString()} more`)] : []),
   );
 }
@@ -164,24 +173,19 @@ async function drawHistory({ history }, path) {
     return;
   }
   if (entries.length === 0) return;
-  const head = ['When', 'What', 'Who', 'How it ended, or why', 'Then nobody led'];
-  const line = (entry) =>
-    entry.kind === 'term'
-      ? [
-          `${date(entry.from)} to ${date(entry.to)}`,
-          `term ${entry.term}`,
-          entry.leaderId,
-          entry.how,
-          duration(entry.leaderlessMs),
-        ]
-      : [date(entry.at), entry.change.replaceAll('_', ' '), entry.by, entry.reason, ''];
   const newest = [...entries].reverse();
-  const table = el(
-    'table',
-    { class: 'small' },
-    el('thead', {}, el('tr', {}, ...head.map((text) => el('th', { scope: 'col' }, text)))),
-    el('tbody', {}, ...newest.map((entry) => el('tr', {}, ...line(entry).map((text) => el('td', {}, text))))),
-  );
-  // It scrolls by itself, by keyboard too.
-  history.replaceChildren(el('div', { class: 'scroll', tabindex: '0' }, table));
+  history.replaceChildren(el('ul', { class: 'past', 'aria-label': 'History' }, ...newest.map(entryLine)));
+}
+
+function entryLine(entry) {
+  const line = (what, text, when) =>
+    el('li', {}, el('strong', {}, what), text, el('div', { class: 'quiet small' }, when));
+  if (entry.kind === 'control') {
+    return line(entry.change.replaceAll('_', ' '), ` by ${entry.by}: ${entry.reason}`, date(entry.at));
+  }
+  const { term, leaderId, how, leaderlessMs, from, to } = entry;
+  const after = leaderlessMs === null ? '' : `; then nobody led for ${duration(leaderlessMs)}`;
+  const lasted =
+    from === null || to === null ? '' : `, for ${duration(Math.max(0, Date.parse(to) - Date.parse(from)))}`;
+  return line(`term ${term}`, ` ${leaderId}: ${how}${after}`, `${date(from ?? to)}${lasted}`);
 }
