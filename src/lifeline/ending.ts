@@ -16,8 +16,9 @@ const LONGEST_HEDGE_MS = 2_000;
 /** After a refusal, before the next server is asked. */
 const REFUSED_MS = 10;
 
-/** How long the mark can be read before it goes with the session. */
+/** How long the mark can be read before it goes with the session: and so much longer for each term, as a successor of all has much to do. */
 const MARK_STAYS_MS = 1_000;
+const MARK_STAYS_FOR_EACH_MS = 2;
 
 /**
  * Ends the session of a process that is dead: marks its session znode, so that its successors need not be patient, deletes
@@ -35,7 +36,9 @@ export async function endSession(estate: SessionEstate, reach: Reach): Promise<v
   };
   const overAt = performance.now() + timeoutMs;
   let attempt = await firstAnswer(reach, plan, overAt);
-  if (attempt !== null && leading.size > 0) await sleep(Math.min(MARK_STAYS_MS, timeoutMs / 4));
+  if (attempt !== null && leading.size > 0) {
+    await sleep(Math.min(MARK_STAYS_MS + leading.size * MARK_STAYS_FOR_EACH_MS, timeoutMs / 2));
+  }
   while (attempt !== null && performance.now() < overAt) {
     // The server may have gone meanwhile.
     if (attempt.connected) {
