@@ -1,16 +1,9 @@
 export type { AclEntry, DriverOptions } from './driver.js';
 export type { CandidateData, Metadata } from './election/candidate.js';
 export type { Order } from './election/control.js';
+export type { ControlOptions, EvictOptions, RaiseFloorOptions, TransferOptions } from './election/control-options.js';
 export type { Evicted } from './election/controls.js';
-export type {
-  CampaignOptions,
-  ControlOptions,
-  Election,
-  EvictOptions,
-  Health,
-  RaiseFloorOptions,
-  TransferOptions,
-} from './election/election.js';
+export type { CampaignOptions, Election, Health } from './election/election.js';
 export type { TenureEvents } from './election/events.js';
 export type { ControlChange, EndedTerm, HistoryEntry } from './election/history.js';
 export type { DrainReason, SuspectReason, TermState } from './election/holding.js';

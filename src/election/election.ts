@@ -1,75 +1,25 @@
-import { TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
 import type { Cancel } from '../lease/clock.js';
-import { Candidacy, type Outcome } from './candidacy.js';
+import { campaignUntilWon } from './campaigning.js';
 import { encodeCandidate, type Metadata } from './candidate.js';
 import { type Census, takeCensus } from './census.js';
 import { abortSignal, checkKeys, oneOf } from './checks.js';
-import type { Chronicle } from './chronicle.js';
+import type { Commons } from './commons.js';
 import type { Contest } from './contest.js';
-import type { Order } from './control.js';
+import type { ControlOptions, EvictOptions, RaiseFloorOptions, TransferOptions } from './control-options.js';
 import { Controls, type Evicted } from './controls.js';
-import { type HistoryEntry, succeeded } from './history.js';
-import { checkHold, type HoldOptions, type Holds } from './holds.js';
-import { type Host, sleep } from './host.js';
-import { Keeper } from './keeper.js';
+import type { HistoryEntry } from './history.js';
+import { checkHold, type HoldOptions } from './holds.js';
+import { sleep } from './host.js';
 import { checkLead, type LeadOptions, lead, type Worker } from './lead.js';
 import { electionPaths, sessionsPath } from './names.js';
-import { isKind } from './nodes.js';
 import { Observation } from './observation.js';
 import { sessionLives, untilAnswered } from './persistence.js';
-import type { Attachment, Membership } from './port.js';
 import { bearsTouch } from './queue.js';
 import type { Pause, Transfer } from './record.js';
-import { Term } from './term.js';
+import type { Term } from './term.js';
 import type { ElectionView } from './view.js';
 import { orAborted } from './waiting.js';
-
-/** Where this process is, for the candidate's node. */
-export interface Whereabouts {
-  readonly hostname: string;
-  readonly pid: number;
-}
-
-/** What all elections of one connection share. */
-export interface Commons {
-  readonly host: Host;
-  readonly membership: Membership;
-  readonly root: string;
-  readonly chroot: string;
-  readonly whereabouts: Whereabouts;
-  /** Aborted by `close()`. */
-  readonly closing: AbortSignal;
-  /** The terms that this process holds now. */
-  readonly terms: Set<Term>;
-  /** Those of them for which a worker of `lead` runs. */
-  readonly working: Set<Term>;
-  readonly holds: Holds;
-  readonly chronicle: Chronicle;
-}
-
-/** What every call that changes an election for all takes: who asks for it, and why. */
-export interface ControlOptions extends Order {
-  /** Gives up; the change may have been made all the same. */
-  readonly signal?: AbortSignal;
-}
-
-export interface TransferOptions extends ControlOptions {
-  /** The candidate that is to lead next: its node, or its id where only one has that. */
-  readonly to: string;
-  /** After so many milliseconds it is void. Default 60,000. */
-  readonly deadlineMs?: number;
-}
-
-export interface EvictOptions extends ControlOptions {
-  /** The candidate: its node, or its id where only one has that. */
-  readonly node: string;
-}
-
-export interface RaiseFloorOptions extends ControlOptions {
-  /** The highest token that any resource has accepted: every token from now on is above it. At most 2^62. */
-  readonly to: bigint;
-}
 
 /** An election's options, complete and checked; see {@link ElectionOptions}. */
 export interface ElectionSettings {
@@ -329,88 +279,8 @@ export class Election {
     return term;
   }
 
-  async #campaign(signal: AbortSignal | undefined, wait: boolean): Promise<Term | null> {
-    const { host, membership, holds } = this.#commons;
-    const stop = this.#stop(signal);
-    const who = { election: this.name, candidateId: this.id };
-    const startedAt = host.clock.monotonic();
-    const ended = (outcome: 'won' | 'aborted' | 'failed') =>
-      host.emit('campaign_ended', { ...who, outcome, durationMs: host.clock.monotonic() - startedAt });
-    host.emit('campaign_started', who);
-    try {
-      for (let attempt = 0; ; attempt++) {
-        if (!wait && holds.reason(this.name) !== null) {
-          ended('aborted');
-          return null;
-        }
-        await holds.released(this.name, stop);
-        const attachment = await membership.attach(stop);
-        const outcome = await this.#candidacy(attachment, wait, stop);
-        if (outcome?.kind === 'claimed') {
-          const term = this.#begin(attachment, outcome);
-          // Aborted, or held, in the very turn in which the claim was confirmed.
-          const held = holds.reason(this.name) !== null;
-          if (stop.aborted || held) await term.resign();
-          if (stop.aborted) throw stop.reason;
-          if (held) continue;
-          ended('won');
-          return term;
-        }
-        if (outcome?.kind === 'not_first') {
-          ended('aborted');
-          return null;
-        }
-        if (outcome?.kind === 'held' || (outcome?.kind === 'out' && outcome.why === 'stepped_back')) continue;
-        await sleep(host, backoffMs(REJOIN, attempt, host.random), stop);
-      }
-    } catch (error) {
-      ended(stop.aborted ? 'aborted' : 'failed');
-      throw error;
-    }
-  }
-
-  #begin(attachment: Attachment, won: Outcome & { kind: 'claimed' }): Term {
-    const { host, terms, chronicle } = this.#commons;
-    const keeper = new Keeper(host, attachment, this.#contest, won, this.#drainTimeoutMs);
-    const term = new Term(keeper);
-    terms.add(term);
-    const node = `${this.#contest.paths.queue}/${won.claimed.self.node}`;
-    attachment.lifeline?.leads(node);
-    void term.released.then(() => {
-      terms.delete(term);
-      attachment.lifeline?.left(node);
-    });
-    chronicle.note(this.#contest.paths, succeeded(won));
-    return term;
-  }
-
-  /** Null when the session died: another one, and another try. */
-  async #candidacy(
-    attachment: Attachment,
-    wait: boolean,
-    stop: AbortSignal,
-  ): Promise<Outcome | { kind: 'held' } | null> {
-    const { host, holds } = this.#commons;
-    const candidacy = new Candidacy(host, attachment, this.#contest);
-    let held = false;
-    // No signal of its own: ten thousand of them would weigh more than all else that is kept of a candidacy.
-    const stopListening = holds.onChange(() => {
-      const reason = holds.reason(this.name);
-      if (reason === null || held) return;
-      held = true;
-      candidacy.leave(new Error(`held: ${reason}`));
-    });
-    try {
-      return await candidacy.run(wait, stop);
-    } catch (error) {
-      if (stop.aborted) throw stop.reason;
-      if (held) return { kind: 'held' };
-      const died = !sessionLives(attachment.session) || isKind(error, 'session_expired', 'session_closed');
-      if (died || (error instanceof TenureError && error.retriable)) return null;
-      throw error;
-    } finally {
-      stopListening();
-    }
+  #campaign(signal: AbortSignal | undefined, wait: boolean): Promise<Term | null> {
+    return campaignUntilWon(this.#commons, this.#contest, this.#drainTimeoutMs, wait, this.#stop(signal));
   }
 
   /** `keys` are those besides who, why and signal; null where nobody is asked who and why. */

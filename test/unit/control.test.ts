@@ -94,7 +94,7 @@ describe('a candidate that is named', () => {
     return { node, id, data: { id, host: '', pid: 0, metadata: {}, joinedAt: '' } };
   };
   const view = (...candidates: CandidateView[]): ElectionView =>
-    ({ election: 'e', candidates, leader: { node: candidates[0]?.node } }) as ElectionView;
+    ({ election: 'e', candidates, leader: { node: candidates[0]?.node } }) as unknown as ElectionView;
 
   it('is found by its node first, then by its id', () => {
     const queue = view(ours('n-1', 'n-2'), ours('n-2', 'b'), ours('n-3', 'c'));
