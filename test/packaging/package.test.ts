@@ -40,7 +40,10 @@ function run(command: string, args: readonly string[], cwd = ROOT): string {
   }
 }
 
-const exported = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports as Record<string, unknown>;
+const { exports: exported, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  exports: Record<string, unknown>;
+  version: string;
+};
 const entries = Object.keys(exported)
   .filter((key) => key !== './package.json')
   .map((key) => key.replace(/^\./, 'tenure'));
@@ -130,6 +133,14 @@ describe('the published package', () => {
     };
     writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['index.ts'] }));
     run('node', [TSC, '-p', consumer], consumer);
+  });
+
+  it('brings the command, which runs as it is installed', () => {
+    const { bin } = JSON.parse(readFileSync(join(consumer, 'node_modules/tenure/package.json'), 'utf8'));
+    const command = join(consumer, 'node_modules/tenure', bin.tenure);
+    expect(readFileSync(command, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+    expect(run('node', [command, '--version'])).toBe(`${version}\n`);
+    expect(run('node', [command, 'help', 'agent'])).toContain('Usage: tenure agent');
   });
 
   it.each(entries)('%s can be imported, and required', (entry) => {
