@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -28,11 +28,21 @@ async function run(command: string, args: readonly string[], cwd = folder): Prom
 }
 
 beforeAll(async () => {
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'pipe' });
-  const packed = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
-    cwd: ROOT,
-    stdio: 'pipe',
-  });
+  // Built in a folder of its own: other tests build in the project's at the same time.
+  const sources = join(folder, 'sources');
+  for (const name of [
+    'src',
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+  ]) {
+    cpSync(join(ROOT, name), join(sources, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(sources, 'node_modules'));
+  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: sources, stdio: 'pipe' });
   tarball = join(folder, JSON.parse(packed.toString())[0].filename);
   ensemble = await startEnsemble({ size: 1, tickTime: 500, fsync: false });
 }, 240_000);
