@@ -122,7 +122,7 @@ def _term(value: Mapping[str, Any]) -> Dict[str, Any]:
         "leaseMs": _positive(value, "leaseMs"),
         "metadata": metadata if isinstance(metadata, dict) else {},
         "electedAt": _text(value, "electedAt"),
-        "ended": None if at is None else {**at, "how": _end(ended, "how")},
+        "ended": {**at, "how": _end(ended, "how")} if at is not None and isinstance(ended, dict) else None,
     }
 
 
@@ -142,7 +142,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _positive(value: Mapping[str, Any], key: str) -> int:
-    found = value.get(key)
+    found: Any = value.get(key)
     if not _is_number(found) or not 1 <= found <= _SAFE or found != int(found):
         raise ValueError(f"{key} is {found!r}")
     return int(found)

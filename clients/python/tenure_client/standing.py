@@ -65,9 +65,12 @@ class Standing:
     def wait(self, timeout: Optional[float]) -> Optional[Term]:
         """The term, once there is one; None when the time is over, or the candidacy (see ``over``), or it was given up."""
         with self._changed:
-            useless = lambda: self.over or self._given_up is not None
-            self._changed.wait_for(lambda: self._term is not None or useless(), timeout)
-            return None if useless() else self._term
+            self._changed.wait_for(lambda: self._term is not None or self._useless, timeout)
+            return None if self._useless else self._term
+
+    @property
+    def _useless(self) -> bool:
+        return self.over or self._given_up is not None
 
     def give_up(self) -> None:
         """Cancels the term. The candidacy is kept until its work has stopped and ``leave`` is called."""

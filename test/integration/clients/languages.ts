@@ -54,7 +54,7 @@ export const java: Language = {
   tools: ['javac'],
   ownTests: async () => ({
     file: 'java',
-    args: ['-cp', await javaPath(), 'tenure.client.VectorsTest', vectors],
+    args: ['-cp', await javaPath(), 'tenure.client.Tests', vectors],
     cwd: clients,
   }),
   worker: async () => ({

@@ -324,7 +324,7 @@ final class Standing {
         term.extend(sentAt + mayAct);
       } else if (token(news) != ended) {
         Map<String, Object> previous = Json.asObject(news.get("previous"));
-        term = new Term(election, id, number(news), token(news), previous, sentAt + mayAct, leave);
+        term = new Term(election, id, number(news), token(news), previous, sentAt + mayAct, leave).watched();
         changed.signalAll();
       }
     }

@@ -35,7 +35,12 @@ public final class Term implements AutoCloseable {
     this.previous = previous;
     this.until = until;
     this.leave = leave;
+  }
+
+  /** From now on it ends at its deadline by itself. */
+  Term watched() {
     Threads.start("tenure-deadline-" + number, this::watch);
+    return this;
   }
 
   public String election() {
