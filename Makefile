@@ -58,6 +58,14 @@ test-wire: node_modules/.installed servers ## Run the elections' tests and the d
 	TENURE_DRIVER=wire npx vitest run test/integration/election $(ARGS)
 	TENURE_DRIVER=wire npx tsx examples/settlement/demo.ts --fast
 
+.PHONY: chaos
+chaos: node_modules/.installed servers ## Torment real workers and servers by seed, and judge it (ARGS="--minutes 10 --seed 7"; root)
+	npx tsx test/chaos/chaos.ts $(ARGS)
+
+.PHONY: mutants
+mutants: node_modules/.installed servers ## Put faults into the protocol, and see which test finds each (half an hour)
+	npx tsx test/mutation/mutation.ts $(ARGS)
+
 .PHONY: bench
 bench: node_modules/.installed servers ## Measure failovers, the lifeline, guards and scrapes (minutes)
 	npx tsx bench/failover.ts

@@ -5,9 +5,9 @@ import { parseArgs } from 'node:util';
 /** What a run needs of the machine, or why it can't be had here. */
 export function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return 'chaos needs root: it makes network namespaces';
-  for (const command of ['unshare', 'nsenter', 'setpriv', 'ip', 'nft']) {
+  for (const command of ['unshare', 'nsenter', 'setpriv', 'ip', 'nft', 'faketime']) {
     if (spawnSync('sh', ['-c', `command -v ${command}`]).status !== 0) {
-      return `${command} is missing: install util-linux, iproute2 and nftables`;
+      return `${command} is missing: install util-linux, iproute2, nftables and faketime`;
     }
   }
   return undefined;
