@@ -133,7 +133,9 @@ describe('the ensemble', () => {
       server(3),
       server(4, { voter: false, status: down, session: refused }),
     ]);
-    expect(of('membership', sound(judgeEnsemble(strange)))).toEqual(["warning: the connect string names zk4:2181, which the ensemble doesn't know"]);
+    expect(of('membership', sound(judgeEnsemble(strange)))).toEqual([
+      "warning: the connect string names zk4:2181, which the ensemble doesn't know",
+    ]);
     const alias = facts([server(1), server(2), server(3, { named: false }), server(4, { voter: false })]);
     expect(of('membership', judgeEnsemble(alias))[0]).toMatch(
       /^notice: the connect string names zk4:2181, the ensemble/,
