@@ -12,7 +12,8 @@ export async function simulatedWorld(seed: number): Promise<ConformanceWorld> {
     sleep: (ms) => world.sleep(ms),
     party: async ({ sessionTimeoutMs = 6_000, connectTimeoutMs = 15_000 }: PartyOptions): Promise<Party> => {
       parties++;
-      const client = world.process({ name: `party-${parties}`, sessionTimeoutMs, connectTimeoutMs });
+      const name = `party-${parties}`;
+      const client = world.process({ name, sessionTimeoutMs, connectTimeoutMs, transactions: true });
       return {
         driver: client.driver,
         cut: async () => world.cutClient(client),

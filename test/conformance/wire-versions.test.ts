@@ -6,8 +6,7 @@ import { portConformance } from './suite.js';
 // The pinned version with three servers is tried in wire.test.ts.
 eachVersion([], (versioned) => {
   for (const size of 'version' in versioned ? ([1, 3] as const) : ([1] as const)) {
-    portConformance(`an ensemble of ${size}, by the wire driver`, () =>
-      realWorld(async (options) => wireDriver(options), { size, ...versioned }),
-    );
+    const world = () => realWorld(async (options) => wireDriver(options), { size, ...versioned });
+    portConformance(`an ensemble of ${size}, by the wire driver`, world, { transactions: true });
   }
 });

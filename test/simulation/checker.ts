@@ -1,6 +1,6 @@
 import { decodeRecord, type TermOfRecord } from '../../src/election/record.js';
 import type { Act } from './fleet.js';
-import type { Outcome, Transaction } from './transaction.js';
+import type { Change, Outcome, Transaction } from './transaction.js';
 
 /** Gathers each version of an election's record as it is committed: the truth about its terms. */
 export class RecordTrail {
@@ -14,7 +14,12 @@ export class RecordTrail {
   }
 
   committed({ change, zxid }: Transaction, outcome: Outcome): void {
-    if (!outcome.ok || (change.type !== 'write' && change.type !== 'create') || change.path !== this.#path) return;
+    if (!outcome.ok) return;
+    for (const each of change.type === 'multi' ? change.changes : [change]) this.#committed(each, zxid);
+  }
+
+  #committed(change: Change, zxid: bigint): void {
+    if ((change.type !== 'write' && change.type !== 'create') || change.path !== this.#path) return;
     const record = decodeRecord(change.data, change.path);
     const { latest, floor, pause } = record;
     if (floor < this.#floor) this.violations.push(`the floor fell from ${this.#floor} to ${floor} (zxid ${zxid})`);

@@ -13,6 +13,8 @@ export interface DriverOptions {
    * so each path that was watched is announced, whether it has changed or not. From 0 to 1.
    */
   readonly newClientChance: number;
+  /** Whether its sessions know transactions, as the wire driver's do. */
+  readonly transactions: boolean;
 }
 
 /** One process's way to the ensemble. */
@@ -42,7 +44,7 @@ export class SimulatedDriver implements Driver {
   open(signal?: AbortSignal): Promise<Session> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) throw signal.reason;
-      const { sessionTimeoutMs, connectTimeoutMs, newClientChance } = this.#options;
+      const { sessionTimeoutMs, connectTimeoutMs } = this.#options;
       const giveUp = (reason: unknown) => {
         settled();
         void session.close();
@@ -58,7 +60,7 @@ export class SimulatedDriver implements Driver {
         this.#network,
         this.#servers,
         sessionTimeoutMs,
-        newClientChance,
+        this.#options,
         (opened) => {
           settled();
           this.#sessions.add(opened);

@@ -68,7 +68,9 @@ export class Fleet {
 
   #process(name: string, number: number, rate: number, newClientChance: number) {
     const { sessionTimeoutMs } = this.#options;
-    const client = this.#world.process({ name, rate, newClientChance, sessionTimeoutMs });
+    // Every other one, so that both kinds of driver stand in one queue.
+    const transactions = number % 2 === 0;
+    const client = this.#world.process({ name, rate, newClientChance, sessionTimeoutMs, transactions });
     const events = new EventEmitter<{ [K in keyof TenureEvents]: [TenureEvents[K]] }>();
     let uuids = 0;
     const host: Host = {

@@ -25,7 +25,7 @@ export type Answer =
   | { readonly ok: true; readonly path: string; readonly stat: Stat | null }
   | { readonly ok: true; readonly node: NodeData | null }
   | { readonly ok: true; readonly names: readonly string[] | null; readonly stat: Stat | null }
-  | { readonly ok: false; readonly kind: CoordinatorErrorKind };
+  | { readonly ok: false; readonly kind: CoordinatorErrorKind; readonly part?: number };
 
 export type ToClient =
   /** A null session: expired. */

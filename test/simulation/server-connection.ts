@@ -2,7 +2,7 @@ import type { NodeChange } from '../../src/election/port.js';
 import type { Answer, Operation, Read, ToClient, ToServer, Watched } from './messages.js';
 import type { Endpoint } from './network.js';
 import type { Attached, ServerCore } from './parts.js';
-import type { Outcome, Refusal, Write } from './transaction.js';
+import type { Outcome, Write } from './transaction.js';
 import { statOf } from './tree.js';
 
 /** What still has to be answered, in the order in which it was asked. */
@@ -42,7 +42,7 @@ export class ServerConnection implements Attached {
   settle(origin: object, zxid: bigint, outcome: Outcome): boolean {
     const waiting = this.#waiting.find((candidate) => candidate === origin);
     if (waiting === undefined) return false;
-    const answer = outcome.ok ? outcome : told(outcome.kind);
+    const answer = outcome.ok ? outcome : told(outcome);
     if (answer === null) {
       this.end();
       return true;
@@ -200,6 +200,6 @@ export class ServerConnection implements Attached {
 /** Stands for "its turn is all that it waits for". */
 const READY: ToClient = { type: 'pong', zxid: 0n };
 
-function told(kind: Refusal): Answer | null {
-  return kind === 'session_moved' ? null : { ok: false, kind };
+function told({ kind, ...refusal }: Outcome & { readonly ok: false }): Answer | null {
+  return kind === 'session_moved' ? null : { ...refusal, kind };
 }

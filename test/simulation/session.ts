@@ -6,6 +6,7 @@ import type {
   Session,
   SessionState,
   Stat,
+  TransactionPart,
 } from '../../src/election/port.js';
 import { CoordinatorError, type CoordinatorErrorKind } from '../../src/errors.js';
 import type { Cancel } from '../../src/lease/clock.js';
@@ -15,6 +16,7 @@ import type { Answer, Operation, ToClient } from './messages.js';
 import type { Network } from './network.js';
 import type { SimulatedProcess } from './process.js';
 import type { Server } from './server.js';
+import type { Write } from './transaction.js';
 import { Transport } from './transport.js';
 
 interface Pending {
@@ -40,6 +42,8 @@ export class SimulatedSession implements Session {
   readonly #unsent: Pending[] = [];
   readonly #opened: (session: SimulatedSession) => void;
   readonly #newClientChance: number;
+  /** Only where its driver knows transactions. */
+  readonly transaction?: (parts: readonly TransactionPart[]) => Promise<void>;
   #id = '';
   #timeoutMs = 0;
   #state: SessionState = 'disconnected';
@@ -51,12 +55,13 @@ export class SimulatedSession implements Session {
     network: Network,
     servers: readonly Server[],
     timeoutMs: number,
-    newClientChance: number,
+    { newClientChance, transactions }: { readonly newClientChance: number; readonly transactions: boolean },
     opened: (session: SimulatedSession) => void,
   ) {
     this.#process = process;
     this.#newClientChance = newClientChance;
     this.#opened = opened;
+    if (transactions) this.transaction = (parts) => this.#transaction(parts);
     this.#transport = new Transport(process, network, servers, timeoutMs, {
       attached: (id, granted) => this.#attached(id, granted),
       expired: () => this.#end('expired'),
@@ -148,6 +153,14 @@ export class SimulatedSession implements Session {
     await this.#ask('sync', { type: 'sync', path });
   }
 
+  async #transaction(parts: readonly TransactionPart[]): Promise<void> {
+    const writes = parts.map(({ do: type, ...part }): Write => {
+      checkPath(type, part.path, 'mode' in part && part.mode === 'ephemeral_sequential');
+      return { version: -1, ...part, type } as Write;
+    });
+    await this.#ask('transaction', { type: 'multi', parts: writes });
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -174,7 +187,7 @@ export class SimulatedSession implements Session {
         reject,
         resolve: (answer) => {
           if (answer.ok) resolve(answer);
-          else reject(new CoordinatorError(answer.kind, name, pathOf(operation)));
+          else reject(refusalOf(answer, name, operation));
         },
       };
       if (this.#closing !== null || this.#isOver()) {
@@ -266,7 +279,20 @@ export class SimulatedSession implements Session {
   }
 }
 
+/** Of several parts, the one that was refused gives its name and path. */
+function refusalOf(
+  { kind, part }: Answer & { readonly ok: false },
+  name: string,
+  operation: Operation,
+): CoordinatorError {
+  const refused = operation.type === 'multi' && part !== undefined ? operation.parts[part] : undefined;
+  return refused === undefined
+    ? new CoordinatorError(kind, name, pathOf(operation))
+    : new CoordinatorError(kind, refused.type, pathOf(refused));
+}
+
 function pathOf(operation: Operation): string {
+  if (operation.type === 'multi') return operation.parts[0] === undefined ? '' : pathOf(operation.parts[0]);
   return 'path' in operation ? operation.path : '';
 }
 

@@ -6,6 +6,10 @@ export type Write =
   | { readonly type: 'create'; readonly path: string; readonly data: Uint8Array; readonly mode: CreateMode }
   | { readonly type: 'remove'; readonly path: string; readonly version: number }
   | { readonly type: 'write'; readonly path: string; readonly data: Uint8Array; readonly version: number }
+  /** Changes nothing: part of a {@link Write} of several. */
+  | { readonly type: 'check'; readonly path: string; readonly version: number }
+  /** All of them, or none. */
+  | { readonly type: 'multi'; readonly parts: readonly Write[] }
   | { readonly type: 'open'; readonly session: string; readonly timeoutMs: number }
   | { readonly type: 'close'; readonly session: string };
 
@@ -16,8 +20,10 @@ export type Change =
   | { readonly type: 'write'; readonly path: string; readonly data: Uint8Array }
   | { readonly type: 'open'; readonly session: string; readonly timeoutMs: number }
   | { readonly type: 'close'; readonly session: string; readonly ephemerals: readonly string[] }
-  /** Refused; a transaction all the same, so that its reply keeps its place. */
-  | { readonly type: 'refuse'; readonly kind: Refusal };
+  | { readonly type: 'nothing' }
+  | { readonly type: 'multi'; readonly changes: readonly Change[] }
+  /** Refused; a transaction all the same, so that its reply keeps its place. `part`: which of several was refused. */
+  | { readonly type: 'refuse'; readonly kind: Refusal; readonly part?: number };
 
 /** Session moved: asked for by way of a server that the session has left. The client is never told; its connection there is cut. */
 export type Refusal = CoordinatorErrorKind | 'session_moved';
@@ -45,4 +51,4 @@ export interface Transaction {
 /** What the client is told of an applied write. */
 export type Outcome =
   | { readonly ok: true; readonly path: string; readonly stat: Stat | null }
-  | { readonly ok: false; readonly kind: Refusal };
+  | { readonly ok: false; readonly kind: Refusal; readonly part?: number };

@@ -79,6 +79,13 @@ export class Tree {
         if (write.version !== -1 && write.version !== node.version) return refuse('bad_version');
         return { type: 'write', path: write.path, data: write.data };
       }
+      case 'check': {
+        const node = this.#nodes.get(write.path);
+        if (node === undefined) return refuse('no_node');
+        return write.version !== -1 && write.version !== node.version ? refuse('bad_version') : { type: 'nothing' };
+      }
+      case 'multi':
+        return this.#decideAll(write.parts, session);
       case 'open':
         return { type: 'open', session: write.session, timeoutMs: write.timeoutMs };
       case 'close':
@@ -86,9 +93,25 @@ export class Tree {
     }
   }
 
-  apply(transaction: Transaction, onChange: OnChange): Outcome {
-    const { change, zxid, time } = transaction;
+  /** Each part by what the parts before it have made of the tree. */
+  #decideAll(parts: readonly Write[], session: string | null): Change {
+    const draft = this.clone();
+    const changes: Change[] = [];
+    for (const [part, write] of parts.entries()) {
+      const change = draft.decide(write, session);
+      if (change.type === 'refuse') return { ...change, part };
+      draft.#change(change, draft.#zxid + 1n, 0, () => {});
+      changes.push(change);
+    }
+    return { type: 'multi', changes };
+  }
+
+  apply({ change, zxid, time }: Transaction, onChange: OnChange): Outcome {
     this.#zxid = zxid;
+    return this.#change(change, zxid, time, onChange);
+  }
+
+  #change(change: Change, zxid: bigint, time: number, onChange: OnChange): Outcome {
     switch (change.type) {
       case 'create': {
         const node = newNode(zxid, time, change.data, change.owner);
@@ -117,8 +140,15 @@ export class Tree {
         for (const path of change.ephemerals) if (this.#nodes.has(path)) this.#remove(path, zxid, onChange);
         this.#ephemerals.delete(change.session);
         return { ok: true, path: '', stat: null };
-      case 'refuse':
-        return { ok: false, kind: change.kind };
+      case 'nothing':
+        return { ok: true, path: '', stat: null };
+      case 'multi':
+        for (const each of change.changes) this.#change(each, zxid, time, onChange);
+        return { ok: true, path: '', stat: null };
+      case 'refuse': {
+        const { type: _, ...refusal } = change;
+        return { ok: false, ...refusal };
+      }
     }
   }
 

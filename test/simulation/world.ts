@@ -39,6 +39,8 @@ export interface ProcessOptions {
   readonly connectTimeoutMs?: number;
   /** See {@link DriverOptions}. Default 0. */
   readonly newClientChance?: number;
+  /** Whether the driver knows transactions, as the wire driver does. Default false. */
+  readonly transactions?: boolean;
   /** The servers that its driver knows. Default all. */
   readonly servers?: readonly Server[];
 }
@@ -127,12 +129,13 @@ export class World {
 
   /** Starts a client process. A killed one doesn't come back: start another. */
   process(options: ProcessOptions): SimulatedClient {
-    const { name, rate = 1, sessionTimeoutMs = 10_000, connectTimeoutMs = 30_000, newClientChance = 0 } = options;
+    const { name, rate = 1, sessionTimeoutMs = 10_000, connectTimeoutMs = 30_000 } = options;
+    const { newClientChance = 0, transactions = false } = options;
     const { servers = this.servers } = options;
     const process = new SimulatedProcess(this.#scheduler, this.#root.fork(), name, rate);
-    const timeouts = { sessionTimeoutMs, connectTimeoutMs, newClientChance };
+    const settings = { sessionTimeoutMs, connectTimeoutMs, newClientChance, transactions };
     const note = (what: string) => this.record(name, what);
-    const client = new SimulatedClient(process, this.#network, servers, timeouts, this.#losingReply, note);
+    const client = new SimulatedClient(process, this.#network, servers, settings, this.#losingReply, note);
     this.#clients.push(client);
     return client;
   }
