@@ -26,6 +26,8 @@ export class Attempt {
   readonly #socket: Socket;
   readonly #frames = new FrameReader(LONGEST_REPLY);
   readonly #requests: number;
+  /** When the server was last heard, by `performance.now()`. */
+  heardAt = Number.NEGATIVE_INFINITY;
   #attached = false;
   #answered = 0;
   #resolve: (outcome: 'answered' | 'over') => void = () => {};
@@ -70,6 +72,7 @@ export class Attempt {
   }
 
   #arrived(chunk: Buffer): void {
+    this.heardAt = performance.now();
     try {
       for (const payload of this.#frames.push(chunk)) this.#read(payload);
     } catch (error) {

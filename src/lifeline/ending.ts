@@ -78,10 +78,16 @@ interface Answered {
   readonly outcome: 'answered' | 'over';
 }
 
-/** The first attempt that is answered; null when the time is over, or the newest has failed. */
+/** The first attempt that is answered; null when none has been heard for so long, or the newest has failed. */
 function within(ms: number, attempts: readonly Attempt[]): Promise<Answered | null> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(null), ms);
+    const look = (): void => {
+      // One that is being answered is not disturbed: another attempt would take the session from it.
+      const quietMs = performance.now() - Math.max(...attempts.map(({ heardAt }) => heardAt));
+      if (quietMs >= ms) resolve(null);
+      else timer = setTimeout(look, ms - quietMs);
+    };
+    let timer = setTimeout(look, ms);
     const settle = (answered: Answered): void => {
       clearTimeout(timer);
       resolve(answered);
@@ -94,6 +100,7 @@ function within(ms: number, attempts: readonly Attempt[]): Promise<Answered | nu
     }
     // Refused at once: the next server need not wait, but a ring of refusals shall not spin.
     attempts.at(-1)?.done.catch(() => {
+      if (attempts.some(({ heardAt }) => performance.now() - heardAt < ms)) return;
       clearTimeout(timer);
       setTimeout(() => resolve(null), REFUSED_MS);
     });

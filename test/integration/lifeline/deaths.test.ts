@@ -101,7 +101,7 @@ describe('a process that dies', () => {
     const stage = await scene();
     const { ms, end } = await failover(stage, () => die(stage.leader));
     expect(end).toBe('died');
-    expect(ms).toBeLessThan(LEASE / 2);
+    expect(ms).toBeLessThan(LEASE);
     // The session goes too, a little later.
     await operator.queueOf(stage.name, 0, T);
     await waitFor(async () => (await mark(stage.name)) !== '{"v":1,"ended":"died"}', {
