@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { waitFor, type ZooKeeperServer } from '../../deploy/local/index.js';
+import { CoordinatorError } from '../../src/errors.js';
 import { fileGuard } from '../../src/fencing/file.js';
 import { presenter } from '../../src/fencing/index.js';
 import { connect } from '../../src/index.js';
@@ -127,8 +128,13 @@ async function leaderOrNobody(queue: MixedQueue, candidates: readonly Candidate[
     async () => {
       const leader = candidates.find(({ leads }) => leads);
       if (leader !== undefined) return { leader };
-      members = await queue.members();
-      return members.length === 0 && { leader: undefined };
+      const seen = await queue.members().catch((error: unknown) => {
+        // The server that we look at may be the one that restarts.
+        if (error instanceof CoordinatorError && error.retriable) return null;
+        throw error;
+      });
+      members = seen ?? members;
+      return seen?.length === 0 && { leader: undefined };
     },
     { what: 'a leader, or an empty queue', timeoutMs: 60_000, intervalMs: 20 },
   )
