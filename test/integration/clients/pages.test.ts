@@ -10,7 +10,7 @@ import { findTool, missing, type Tool } from '../../support/tools.js';
 import { SidecarProcess } from '../agent/sidecar-process.js';
 import type { Command } from './languages.js';
 
-/* What the clients' pages show, pasted: each first program of a page leads. */
+/* What the pages show, pasted: the first program of each leads. */
 
 let ensemble: Ensemble;
 let sidecar: SidecarProcess;
@@ -30,22 +30,24 @@ afterAll(async () => {
   await ensemble?.close();
 });
 
-function program(language: 'python' | 'go' | 'java'): string {
-  const page = readFileSync(join(project, 'clients', language, 'README.md'), 'utf8');
-  const code = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1];
+function program(page: string, language: string): string {
+  const text = readFileSync(join(project, page), 'utf8');
+  const code = new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'm').exec(text)?.[1];
   if (code === undefined) throw new Error('the page shows no program');
   return code;
 }
 
-const python = async (): Promise<Command> => {
+type Make = (code: string) => Promise<Command>;
+
+const python: Make = async (code) => {
   const file = join(folder, 'page.py');
-  writeFileSync(file, program('python'));
+  writeFileSync(file, code);
   const env = { PYTHONPATH: join(project, 'clients/python') };
   return { file: findTool('python3') ?? 'python3', args: [file], cwd: folder, env };
 };
 
-const go = async (): Promise<Command> => {
-  writeFileSync(join(folder, 'main.go'), program('go'));
+const go: Make = async (code) => {
+  writeFileSync(join(folder, 'main.go'), code);
   const client = join(project, 'clients/go');
   const lines = [
     'module page',
@@ -57,26 +59,28 @@ const go = async (): Promise<Command> => {
   return { file: await goProgram(folder), args: [], cwd: folder };
 };
 
-const java = async (): Promise<Command> => {
+const java: Make = async (code) => {
   const sources = join(folder, 'java');
-  mkdirSync(sources);
-  writeFileSync(join(sources, 'Worker.java'), program('java'));
+  mkdirSync(sources, { recursive: true });
+  writeFileSync(join(sources, 'Worker.java'), code);
   const path = await javaClasses([sources, join(project, 'clients/java/src/main/java')]);
   return { file: 'java', args: ['-cp', path, 'Worker'], cwd: folder };
 };
 
-const pages: { name: string; tool: Tool; make: () => Promise<Command> }[] = [
-  { name: 'Python', tool: 'python3', make: python },
-  { name: 'Go', tool: 'go', make: go },
-  { name: 'Java', tool: 'javac', make: java },
+const languages: { name: string; tag: string; tool: Tool; make: Make }[] = [
+  { name: 'Python', tag: 'python', tool: 'python3', make: python },
+  { name: 'Go', tag: 'go', tool: 'go', make: go },
+  { name: 'Java', tag: 'java', tool: 'javac', make: java },
 ];
 
 describe('what a page shows leads when it is pasted', () => {
-  for (const { name, tool, make } of pages) {
+  for (const { name, tag, tool, make } of languages) {
     const absent = missing(tool);
     const skipped = absent !== undefined && !process.env['TENURE_REQUIRE_ALL'];
-    test.skipIf(skipped)(`${name}${skipped ? ` (${absent})` : ''}`, { timeout: 240_000 }, async () => {
-      const { file, args, cwd, env } = await make();
+    const title = `${name}, %s${skipped ? ` (${absent})` : ''}`;
+    const pages = ['README.md', `clients/${tag}/README.md`];
+    test.skipIf(skipped).each(pages)(title, { timeout: 240_000 }, async (page) => {
+      const { file, args, cwd, env } = await make(program(page, tag));
       const child = spawn(file, [...args], { cwd, env: { ...process.env, ...env, TENURE_URL: sidecar.url } });
       const forget = onExit(() => child.kill('SIGKILL'));
       const gone = new Promise((resolve) => child.once('close', resolve));
