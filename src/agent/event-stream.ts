@@ -47,10 +47,10 @@ export class EventStream {
     else this.#event(event, { id, data });
   }
 
-  /** Once a second: a sign of life for those who listen, and a look at those who don't. */
-  beat(): void {
+  /** Once a second: a sign of life for those who listen, with what is to be told anyway, and a look at those who don't. */
+  beat(news?: { readonly event: string; readonly data: string; readonly id: string }): void {
     if (this.#done) return;
-    if (this.#fullSince === null) this.#write(': beat\n\n');
+    if (this.#fullSince === null) this.#write(`${news === undefined ? '' : framed(news.event, news)}: beat\n\n`);
     else if (performance.now() - this.#fullSince > this.#stallMs) this.#response.destroy();
   }
 
@@ -71,11 +71,15 @@ export class EventStream {
     }
   }
 
-  #event(event: string, { id, data }: Waiting): void {
-    this.#write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
+  #event(event: string, waiting: Waiting): void {
+    this.#write(framed(event, waiting));
   }
 
   #write(text: string): void {
     if (!this.#response.write(text)) this.#fullSince ??= performance.now();
   }
+}
+
+function framed(event: string, { id, data }: Waiting): string {
+  return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 }

@@ -31,10 +31,12 @@ function stream(
   const cancels: (() => void)[] = [];
   const id = () => `${BOOT}-${observatory.change(name)}`;
   const beat = () => {
-    if (candidacy === null || candidacy.ended) return;
+    if (candidacy === null || candidacy.ended) return undefined;
+    const { answer } = candidacy;
     // What the clocks alone have changed has told nobody of itself.
-    const { leading, version } = candidacy.answer;
-    if (leading || version !== told) tell(candidacy);
+    if (!answer.leading && answer.version === told) return undefined;
+    told = answer.version;
+    return { event: 'candidacy', data: JSON.stringify(answer), id: id() };
   };
   const out: EventStream = sidecar.streams.open(response, beat, () => {
     for (const cancel of cancels) cancel();

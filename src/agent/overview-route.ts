@@ -35,6 +35,7 @@ function stream(sidecar: Sidecar, response: Response): void {
     const leases = JSON.stringify(leasesBody(sidecar));
     if (leases !== '{"mostMs":0,"others":{}}') out.send('leases', leases);
     flush();
+    return undefined;
   };
   const flush = () => {
     timer = null;

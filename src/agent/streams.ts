@@ -2,13 +2,20 @@ import type { ServerResponse } from 'node:http';
 import { EventStream } from './event-stream.js';
 import { unavailable } from './problem.js';
 
+/** What is told with a heartbeat. */
+interface Beat {
+  readonly event: string;
+  readonly data: string;
+  readonly id: string;
+}
+
 const BEAT_MS = 1_000;
 
 /** All open streams: how many there may be, and the heart that beats for all of them. */
 export class Streams {
   readonly #limit: number;
   readonly #stallMs: number;
-  readonly #open = new Map<EventStream, () => void>();
+  readonly #open = new Map<EventStream, () => Beat | undefined>();
   readonly #heart: NodeJS.Timeout;
 
   constructor(limit: number, stallMs: number) {
@@ -27,8 +34,8 @@ export class Streams {
     throw unavailable('too_many_streams', `${this.#limit} streams are open, as many as there may be`, 5);
   }
 
-  /** `beat` is called before each heartbeat, `closed` once. */
-  open(response: ServerResponse, beat: () => void, closed: () => void): EventStream {
+  /** `beat` is called for each heartbeat, and may have news to go with it; `closed` once. */
+  open(response: ServerResponse, beat: () => Beat | undefined, closed: () => void): EventStream {
     const stream = new EventStream(response, this.#stallMs, () => {
       this.#open.delete(stream);
       closed();
@@ -44,8 +51,7 @@ export class Streams {
 
   #beat(): void {
     for (const [stream, beat] of this.#open) {
-      beat();
-      stream.beat();
+      stream.beat(beat());
     }
   }
 }
