@@ -72,6 +72,7 @@ bench: node_modules/.installed servers ## Measure failovers, the lifeline, guard
 	npx tsx bench/lifeline.ts
 	npx tsx bench/guards.ts
 	npx tsx bench/scrape.ts
+	npx tsx bench/sidecar.ts
 	npx tsx bench/driver.ts
 
 .PHONY: alerts
