@@ -44,6 +44,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       seeds: { type: 'string', default: '1' },
       only: { type: 'string' },
       servers: { type: 'string', default: '3' },
+      driver: { type: 'string' },
       out: { type: 'string', default: '.cache/chaos' },
     },
   });
@@ -57,6 +58,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const seed = Number(values.seed) + i;
     const args = ['--seconds', `${Number(values.minutes) * 60}`, '--seed', `${seed}`, '--servers', values.servers];
     args.push('--out', values.out, ...(values.only === undefined ? [] : ['--only', values.only]));
+    if (values.driver !== undefined) args.push('--driver', values.driver);
     const { code } = await runChaos(args, true);
     failed ||= code !== 0;
   }

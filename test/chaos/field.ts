@@ -21,11 +21,14 @@ export interface FieldOptions {
   readonly workers: number;
   readonly sessionTimeoutMs: number;
   readonly tickTimeMs: number;
+  /** Of the workers; both where left out. */
+  readonly driver?: 'native' | 'wire';
 }
 
 /** A place for one worker: its host, its lines to the servers, its wall clock, and who works there now. */
 export interface Seat {
   readonly name: string;
+  readonly number: number;
   readonly host: NetworkHost;
   /** To each server, where its packets go through a process that can hold and lose single ones; empty where they go straight. */
   readonly lines: readonly Line[];
@@ -115,7 +118,7 @@ export class Field {
       }
       const clockFile = existsSync(FAKETIME) ? join(directory, `clock-${i}`) : undefined;
       if (clockFile !== undefined) writeFileSync(clockFile, '+0');
-      seats.push({ name: `w${i}`, host, lines, clockFile, lives: 0, worker: undefined });
+      seats.push({ name: `w${i}`, number: i, host, lines, clockFile, lives: 0, worker: undefined });
     }
     return new Field({ options, network, ensemble, hosts, seats, allLines, postgres, ledger, directory, disk });
   }
@@ -144,6 +147,7 @@ export class Field {
       election: ELECTION,
       who,
       sessionTimeoutMs: this.options.sessionTimeoutMs,
+      driver: this.options.driver ?? (seat.number % 4 < 2 ? 'native' : 'wire'),
       postgres: { ...this.#postgres.config, host: join(this.directory, 'postgres-socket') },
     };
     const env =

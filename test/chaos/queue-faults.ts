@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Attempt } from '../../src/lifeline/attempt.js';
 import { sessionIdOf } from '../../src/zookeeper/wire/handshake.js';
@@ -38,12 +39,8 @@ export const QUEUE_FAULTS: Readonly<Record<string, Nemesis>> = {
     const id = sessionIdOf(owner);
     const server = random.pick(field.ensemble.servers);
     const identity = { id, password: sessionPassword(id) };
-    const taker = new Attempt(server.host, server.clientPort, {
-      identity,
-      timeoutMs: T(field),
-      auth: [],
-      requests: [],
-    });
+    const socket = connect({ host: server.host, port: server.clientPort, noDelay: true });
+    const taker = new Attempt(socket, { identity, timeoutMs: T(field), auth: [], requests: [] });
     await Promise.race([taker.done, sleep(500)]).catch(() => {});
     return { detail: owner, ms: random.between(50, T(field) / 2), end: () => taker.destroy() };
   },

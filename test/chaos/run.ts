@@ -26,6 +26,7 @@ const { values } = parseArgs({
     'session-timeout': { type: 'string', default: '3000' },
     only: { type: 'string' },
     'at-once': { type: 'string', default: '3' },
+    driver: { type: 'string' },
     out: { type: 'string' },
   },
 });
@@ -42,6 +43,7 @@ const field = await Field.open({
   workers: Number(values.workers),
   sessionTimeoutMs,
   tickTimeMs,
+  ...((values.driver === 'native' || values.driver === 'wire') && { driver: values.driver }),
 });
 field.watchQuorum();
 for (const seat of field.seats) field.start(seat);

@@ -13,6 +13,7 @@ export interface WorkerParameters {
   readonly election: string;
   readonly who: string;
   readonly sessionTimeoutMs: number;
+  readonly driver: 'native' | 'wire';
   readonly postgres: {
     readonly host: string;
     readonly port: number;
@@ -32,14 +33,16 @@ const tell = (line: Untimed, at = monotonicMs()): void => {
   process.stdout.write(`${JSON.stringify({ at, ...line })}\n`);
 };
 
-const { servers, election, who, sessionTimeoutMs, postgres } = JSON.parse(process.argv[2] ?? '') as WorkerParameters;
+const { servers, election, who, sessionTimeoutMs, driver, postgres } = JSON.parse(
+  process.argv[2] ?? '',
+) as WorkerParameters;
 const { provider, scrape } = testProvider();
 const ledger = new Ledger(postgres, fencingMetrics({ meterProvider: provider }));
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 const zombies = new Set<Promise<void>>();
 
-const tenure = await connect({ servers, sessionTimeoutMs, meterProvider: provider, signal: stop.signal });
+const tenure = await connect({ servers, sessionTimeoutMs, driver, meterProvider: provider, signal: stop.signal });
 for (const what of ['elected', 'suspect', 'leading', 'draining', 'lost'] as const) {
   tenure.events.on(what, (event: TermEvent) => {
     const { term, token } = event;
