@@ -9,8 +9,8 @@ import { expectedPeer, isDistrust, readTls } from './tls.js';
  * Between two rounds in which no server took us. Short while our session may live: the ensemble may be electing a leader, and
  * its servers take us as soon as it has one. Longer afterwards: thousands of us may be knocking.
  */
-const BACKOFF_ALIVE: Backoff = { baseMs: 20, capMs: 150 };
-const BACKOFF_LATER: Backoff = { baseMs: 150, capMs: 2_000 };
+const BACKOFF_ALIVE: Backoff = { baseMs: 20, capMs: 100 };
+const BACKOFF_LATER: Backoff = { baseMs: 100, capMs: 2_000 };
 
 /** No server is given less than this to grant a session, in milliseconds. */
 const LEAST_DEADLINE_MS = 300;
