@@ -52,6 +52,7 @@ export class EventStream {
     if (this.#done) return;
     if (this.#fullSince === null) this.#write(`${news === undefined ? '' : framed(news.event, news)}: beat\n\n`);
     else if (performance.now() - this.#fullSince > this.#stallMs) this.#response.destroy();
+    else if (news !== undefined) this.#waiting.set(news.event, news);
   }
 
   end(): void {

@@ -60,7 +60,7 @@ export class Sidecar {
     this.observatory = new Observatory((name) => this.connection.tenure?.onlooker(name) ?? null, logger);
     this.overview = new Overview(this);
     this.streams = new Streams(limits.streams, limits.stallMs);
-    this.changes = new Rate(limits.changesPerSecond, Math.max(200, 2 * limits.candidacies));
+    this.changes = new Rate(limits.changesPerSecond, 20 + 2 * limits.candidacies);
   }
 
   /** A connection is there: what was said before it was holds for it too. */
