@@ -1,7 +1,7 @@
 """A worker for the tests that kill and freeze it: leads term after term, and says on standard output what it does.
 
-Its argument is JSON: url, election, id, and optionally bearer and drainMs (how long its work takes to stop). A line "resign"
-on standard input ends the work, "close" the candidacy; the end of it ends the process.
+Its argument is JSON: url, election, id, and optionally bearer, drainMs (how long its work takes to stop) and views (it looks
+at the election first, and ends when that is refused). A line "resign" on standard input ends the work, "close" the candidacy; the end of it ends the process.
 """
 
 import json
@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from tenure_client import Candidacy, Closed, NotLeading, TenureError, TermOver  # noqa: E402
+from tenure_client import Candidacy, Closed, NotLeading, Sidecar, TenureError, TermOver  # noqa: E402
 
 options = json.loads(sys.argv[1])
 candidacy = Candidacy(
@@ -70,6 +70,8 @@ def work(term):
 threading.Thread(target=listen, daemon=True).start()
 say("ready")
 try:
+    if options.get("views"):
+        say("viewed", state=Sidecar(options["url"]).view(options["election"])["state"])
     say("left", how=candidacy.run(work))
 except Closed as error:
     say("left", how=error.code)

@@ -5,7 +5,17 @@ import type { Command } from './languages.js';
 
 /** What a worker says; `at` by the clock that all processes of this machine share. */
 export interface Said {
-  readonly event: 'ready' | 'term' | 'act' | 'suspect' | 'cancelled' | 'over' | 'stopped' | 'left' | 'failed';
+  readonly event:
+    | 'ready'
+    | 'viewed'
+    | 'term'
+    | 'act'
+    | 'suspect'
+    | 'cancelled'
+    | 'over'
+    | 'stopped'
+    | 'left'
+    | 'failed';
   readonly at: number;
   readonly token?: string;
   readonly term?: number;
@@ -23,6 +33,8 @@ export interface WorkerOptions {
   readonly bearer?: string;
   /** How long its work takes to stop once its term is over. */
   readonly drainMs?: number;
+  /** Whether it looks at the election first, and ends when that is refused. */
+  readonly views?: boolean;
 }
 
 /** A worker that speaks to a sidecar through its language's client. It doesn't outlive this process. */

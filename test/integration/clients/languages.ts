@@ -17,6 +17,8 @@ export interface Command {
 export interface Language {
   readonly name: 'Python' | 'Go' | 'Java';
   readonly tools: readonly Tool[];
+  /** Whether it speaks through Unix sockets. */
+  readonly sockets: boolean;
   ownTests(): Promise<Command>;
   /** Its last argument is yet to come. */
   worker(): Promise<Command>;
@@ -31,6 +33,7 @@ function tool(name: Tool): string {
 export const python: Language = {
   name: 'Python',
   tools: ['python3'],
+  sockets: true,
   ownTests: async () => ({ file: tool('python3'), args: ['-m', 'unittest', '-v'], cwd: join(clients, 'python') }),
   worker: async () => ({ file: tool('python3'), args: ['tests/worker.py'], cwd: join(clients, 'python') }),
 };
@@ -38,6 +41,7 @@ export const python: Language = {
 export const go: Language = {
   name: 'Go',
   tools: ['go'],
+  sockets: true,
   ownTests: async () => ({
     file: tool('go'),
     args: ['test', '-count=1', './...'],
@@ -52,6 +56,7 @@ const javaPath = () => javaClasses([join(clients, 'java/src/main/java'), join(cl
 export const java: Language = {
   name: 'Java',
   tools: ['javac'],
+  sockets: false,
   ownTests: async () => ({
     file: 'java',
     args: ['-cp', await javaPath(), 'tenure.client.Tests', vectors],

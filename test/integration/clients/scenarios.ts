@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ensemble, leasePort, type PortLease, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { TcpProxy } from '../../conformance/tcp-proxy.js';
@@ -211,6 +214,16 @@ export function scenarios(language: Language): void {
       await second.leads(term.token);
     });
 
+    test('looks at an election; one that nobody knows is an error with that code', async () => {
+      const election = fresh();
+      await using early = worker(election, 'early', { views: true });
+      expect((await early.until('failed')).code).toBe('unknown_election');
+      await using first = worker(election, 'first');
+      await first.leads();
+      await using second = worker(election, 'second', { views: true });
+      await second.until('viewed');
+    });
+
     test('a name that can be none, and a token that is wrong, are errors with the code of the sidecar', async () => {
       await using unnamed = worker('a//b', 'first');
       expect((await unnamed.until('failed')).code).toBe('invalid_election_name');
@@ -221,6 +234,18 @@ export function scenarios(language: Language): void {
       await using known = worker(fresh(), 'first', { url: guarded.url, bearer: env.TENURE_AGENT_TOKEN });
       await known.leads();
     });
+
+    if (language.sockets) {
+      test('leads through a Unix socket', async () => {
+        const socket = join(mkdtempSync(join(tmpdir(), 'tenure-client-')), 'agent.sock');
+        await using local = await SidecarProcess.start(ensemble.connectString, { args: settings, socket });
+        await using first = worker(fresh(), 'first', { url: `unix://${socket}` });
+        await first.leads();
+        await local.kill();
+        rmSync(dirname(socket), { recursive: true });
+        await first.until('cancelled');
+      });
+    }
 
     test('ZooKeeper is away: it stops by its deadline, waits, and leads again', async () => {
       await using first = worker(fresh(), 'first');

@@ -1,7 +1,8 @@
 // A worker for the tests that kill and freeze it: leads term after term, and says on standard output what it does.
 //
-// Its argument is JSON: url, election, id, and optionally bearer and drainMs (how long its work takes to stop). A line
-// "resign" on standard input ends the work, "close" the candidacy; the end of it ends the process.
+// Its argument is JSON: url, election, id, and optionally bearer, drainMs (how long its work takes to stop) and views (it
+// looks at the election first, and ends when that is refused). A line "resign" on standard input ends the work, "close" the
+// candidacy; the end of it ends the process.
 package main
 
 import (
@@ -24,6 +25,7 @@ import (
 var options struct {
 	URL, Election, ID, Bearer string
 	DrainMs                   int
+	Views                     bool
 }
 
 var (
@@ -109,8 +111,17 @@ func main() {
 		os.Exit(0)
 	}()
 	say("ready", monotonicMs(), nil)
+	if options.Views {
+		var view json.RawMessage
+		if view, err = client.View(ctx, options.Election); err == nil {
+			say("viewed", monotonicMs(), fields{"view": view})
+		}
+	}
+	if err == nil {
+		err = client.Lead(ctx, options.Election, work)
+	}
 	var refused *tenure.SidecarError
-	switch err := client.Lead(ctx, options.Election, work); {
+	switch {
 	case err == nil:
 		say("left", monotonicMs(), fields{"how": "resigned"})
 	case errors.Is(err, errClose):

@@ -11,8 +11,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * A worker for the tests that kill and freeze it: leads term after term, and says on standard output what it does.
  *
- * <p>Its argument is JSON: url, election, id, and optionally bearer and drainMs (how long its work takes to stop). A line
- * "resign" on standard input ends the work, "close" the candidacy; the end of it ends the process.
+ * <p>Its argument is JSON: url, election, id, and optionally bearer, drainMs (how long its work takes to stop) and views (it
+ * looks at the election first, and ends when that is refused). A line "resign" on standard input ends the work, "close" the
+ * candidacy; the end of it ends the process.
  */
 final class Worker {
   private static final AtomicBoolean resigned = new AtomicBoolean();
@@ -32,6 +33,10 @@ final class Worker {
     Threads.start("commands", () -> listen(candidacy));
     say("ready", monotonicMs(), Map.of());
     try {
+      if (options.containsKey("views")) {
+        Sidecar sidecar = new Sidecar((String) options.get("url"), null);
+        say("viewed", monotonicMs(), Map.of("state", sidecar.view((String) options.get("election")).get("state")));
+      }
       String how = candidacy.lead(Worker::work);
       say("left", monotonicMs(), Map.of("how", how));
     } catch (ClosedException error) {
