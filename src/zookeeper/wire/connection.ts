@@ -45,6 +45,8 @@ export class Connection {
   /** No event is told any more: we have ended it. */
   #mute = false;
   #greeted = false;
+  /** Our caller knows of what was granted. */
+  #told = false;
   #pulse: Pulse | null = null;
   #undelivered = 0;
   #outgoing: Buffer[] = [];
@@ -92,12 +94,6 @@ export class Connection {
   /** Ends it at once. Nothing is told any more. */
   end(): void {
     this.#mute = true;
-    // Granted to nobody, the session would outlive us by T: the server ends it when it reads on.
-    if (this.#phase === 'opening' && this.#greeted && this.#hello.identity.id === 0n) {
-      this.#parting = true;
-      this.#socket.write(requestFrame(1, closeSession));
-      this.#socket.destroySoon();
-    }
     this.#close();
   }
 
@@ -124,7 +120,10 @@ export class Connection {
         (silentMs) => this.#fail(new Error(`the server has been silent for ${Math.round(silentMs)} ms`)),
       );
     }
-    this.#turn(() => this.#events.accepted(reply));
+    this.#turn(() => {
+      this.#told = true;
+      this.#events.accepted(reply);
+    });
   }
 
   #deliver(frame: Buffer): void {
@@ -175,6 +174,12 @@ export class Connection {
 
   #close(): void {
     if (this.#phase !== 'over') {
+      // Granted to nobody, a new session would outlive us by T: the server ends it when it reads on.
+      if (this.#greeted && !this.#told && this.#hello.identity.id === 0n && !this.#socket.destroyed) {
+        this.#parting = true;
+        this.#socket.write(requestFrame(1, closeSession));
+        this.#socket.destroySoon();
+      }
       this.#phase = 'over';
       clearTimeout(this.#deadline);
       this.#pulse?.stop();
