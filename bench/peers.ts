@@ -28,6 +28,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: Object.keys(PARTS).join() },
     rounds: { type: 'string' },
     timeout: { type: 'string' },
+    contenders: { type: 'string' },
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
     chart: { type: 'string' },
@@ -43,6 +44,7 @@ if (values.help) {
     .map(([part, rounds]) => `${part} ${rounds}`)
     .join(', ')}; hand-overs are five a round)
   --timeout MS   session timeout, whole seconds (4000)
+  --contenders LIST  of tenure, tenure-alone, curator, kazoo, go, etcd, etcd-leader (all); etcd is needed for hand-overs
   --quick        quick servers, short timeouts, small crowds: to see that it works, not to measure
   --json FILE    every sample goes there
   --chart NAME   draws NAME.svg and NAME.png; needs chromium
@@ -60,7 +62,7 @@ const { quick } = values;
 const timeoutMs = Number(values.timeout ?? (quick ? 2_000 : 4_000));
 /** Two ticks are the least that a session may last. */
 const tickTime = quick ? 500 : 2_000;
-const sizes = quick ? [2, 4] : [3, 30, 100];
+const sizes = quick ? [3] : [3, 30, 100];
 const elections = quick ? 10 : 100;
 const crowd = quick ? 300 : 10_000;
 const seconds = quick ? 1 : 15;
@@ -73,7 +75,9 @@ const panels: Panel[] = [];
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const print = (...lines: string[]): void => void process.stdout.write(`${lines.join('\n')}\n`);
 
-const all = await contenders();
+const known = await contenders();
+const chosen = values.contenders?.split(',');
+const all = known.filter(({ name }) => chosen?.includes(name) ?? true);
 /** Differs from etcd's in what a client does that is cut off, and in nothing else. */
 const usual = all.filter(({ name }) => name !== 'etcd-leader');
 
@@ -135,7 +139,7 @@ const measure: Record<Part, (arena: Arena, rounds: number) => Promise<unknown>> 
     return result;
   },
   async costs(arena, rounds) {
-    const found = await costs(arena, usual, sizes, rounds, say);
+    const found = await costs(arena, usual, { sizes, failovers: rounds, settledMs: quick ? 400 : 1_500 }, say);
     const head = ['', 'candidates', 'requests', 'replies and events', 'bytes of requests', 'bytes of replies'];
     const lines = usual.flatMap(({ name, label }) =>
       found
@@ -154,7 +158,7 @@ const measure: Record<Part, (arena: Arena, rounds: number) => Promise<unknown>> 
     return found;
   },
   async idle(arena, rounds) {
-    const result = await idle(arena, usual, { elections, rounds, seconds }, say);
+    const result = await idle(arena, usual, { elections, rounds, seconds, pauseMs: quick ? 500 : 4_000 }, say);
     const number = (value: number): string => value.toFixed(1);
     print(
       '',

@@ -65,6 +65,7 @@ function panel({ title, scale, marks }) {
   });
   const heading = document.createElementNS(SVG, 'text');
   heading.setAttribute('x', '8');
+  heading.setAttribute('text-anchor', 'start');
   heading.setAttribute('y', '14');
   heading.setAttribute('font-weight', 'bold');
   heading.setAttribute('font-size', '13');

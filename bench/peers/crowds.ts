@@ -8,8 +8,6 @@ import { Player } from './player.js';
 
 /** So long that no session ends by the noise of many clients in one process, and that few signs of life pass. */
 const SESSION_MS = 40_000;
-/** Longer than all that a failover causes takes to be answered. */
-const SETTLED_MS = 1_500;
 
 /** What one failover by resignation costs the servers, the signs of life left out. */
 export interface Cost {
@@ -48,7 +46,20 @@ async function counting(arena: Arena, contender: Contender): Promise<Counting> {
   return { servers: line.address, read, close: () => lines.close() };
 }
 
-async function cost(arena: Arena, contender: Contender, candidates: number, failovers: number): Promise<Cost> {
+export interface CostOptions {
+  /** How many candidates stand. */
+  readonly sizes: readonly number[];
+  readonly failovers: number;
+  /** Longer than all that a failover causes takes to be answered. */
+  readonly settledMs: number;
+}
+
+async function cost(
+  arena: Arena,
+  contender: Contender,
+  candidates: number,
+  { failovers, settledMs }: CostOptions,
+): Promise<Cost> {
   const count = await counting(arena, contender);
   const stand = { ...arena.stand(contender, SESSION_MS), servers: count.servers };
   const crowd = await Player.start(contender.crowd(stand, candidates, 'one'));
@@ -58,12 +69,12 @@ async function cost(arena: Arena, contender: Contender, candidates: number, fail
   const keys = Object.keys(samples) as (keyof Cost)[];
   for (let failover = 0; failover < failovers; failover++) {
     await waitFor(() => crowd.leads, { what: `a leader of ${contender.label}`, timeoutMs: 60_000 });
-    await sleep(SETTLED_MS);
+    await sleep(settledMs);
     const before = await count.read();
     const heard = crowd.said.length;
     crowd.leave();
     await crowd.hears(({ event }) => event === 'led', { what: `${contender.label} to hand over`, from: heard });
-    await sleep(SETTLED_MS);
+    await sleep(settledMs);
     const after = await count.read();
     for (const key of keys) samples[key].push(after[key] - before[key]);
   }
@@ -82,15 +93,14 @@ export interface Costs {
 export async function costs(
   arena: Arena,
   all: readonly Contender[],
-  sizes: readonly number[],
-  failovers: number,
+  options: CostOptions,
   say: (line: string) => void,
 ): Promise<Costs[]> {
   const result: Costs[] = [];
-  for (const [round, candidates] of sizes.entries()) {
+  for (const [round, candidates] of options.sizes.entries()) {
     for (const contender of inTurn(all, round)) {
       say(`costs of a failover: ${contender.label}, ${candidates} candidates`);
-      result.push({ name: contender.name, candidates, cost: await cost(arena, contender, candidates, failovers) });
+      result.push({ name: contender.name, candidates, cost: await cost(arena, contender, candidates, options) });
     }
   }
   return result;
@@ -107,7 +117,7 @@ export interface Idle {
 export async function idle(
   arena: Arena,
   all: readonly Contender[],
-  options: { readonly elections: number; readonly rounds: number; readonly seconds: number },
+  options: { readonly elections: number; readonly rounds: number; readonly seconds: number; readonly pauseMs: number },
   say: (line: string) => void,
 ): Promise<Idle> {
   const result: Idle = { requests: new Samples(), cpu: new Samples() };
@@ -132,13 +142,13 @@ export async function idle(
           await arena.queueOf(contender, contender.queue(stand.election, index), standing);
         crowds.push(crowd);
       }
-      await sleep(3_000);
+      await sleep(options.pauseMs);
       const within = await window(contender.coordinator);
       result.requests.add(contender.name, within.requests - without.requests);
       result.cpu.add(contender.name, within.cpu - without.cpu);
       await Promise.all(crowds.map((crowd) => crowd.kill()));
       // For the sessions of the killed to be over before the next ones are counted.
-      await sleep(2 * arena.timeoutMs);
+      await sleep(2 * options.pauseMs);
     }
   }
   return result;

@@ -89,7 +89,7 @@ export async function deaths(
       await sleep(APART_MS);
     }
     await Promise.all(ends);
-    await Promise.all(contests.map((each) => replace(arena, each)));
+    if (round < rounds - 1) await Promise.all(contests.map((each) => replace(arena, each)));
   }
   await Promise.all(contests.flatMap(({ leader, successor }) => [leader.kill(), successor.kill()]));
   return result;
