@@ -1,4 +1,6 @@
 import { OPERATION } from '../support/faulty-line.js';
+import { sleep } from '../support/monotonic.js';
+import type { Operator } from '../support/operator.js';
 import { ELECTION, type Seat } from './field.js';
 import { type Nemesis, onLines, T } from './nemesis.js';
 
@@ -29,6 +31,29 @@ export const LINE_FAULTS: Readonly<Record<string, Nemesis>> = {
     for (const line of victim.lines) void line.loseReply(operation, ELECTION);
     return { on: [victim], detail: `${victim.name}, operation ${operation}` };
   }),
+  /**
+   * Its server takes it back, and answers nothing else, as one that is cut off from the quorum may; meanwhile somebody deletes its
+   * candidate. Whoever takes a reconnect for a renewal leads on.
+   */
+  handshakes_only: onLines(async ({ field, random, victim }) => {
+    const who = victim.worker?.who;
+    await each(victim, (line) => line.answerHandshakesOnly());
+    let over = false;
+    const drop = async (): Promise<void> => {
+      while (!over) {
+        await each(victim, (line) => line.drop());
+        await sleep(random.between(100, T(field) / 4));
+      }
+    };
+    const done = drop();
+    await field.operate((operator) => removeCandidate(operator, who), 3_000).catch(() => {});
+    const end = async () => {
+      over = true;
+      await done;
+      await each(victim, (line) => line.mend());
+    };
+    return { on: [victim], ms: random.between(1.5 * T(field), 3 * T(field)), end };
+  }),
   drop_connections: onLines(async ({ victim }) => {
     await each(victim, (line) => line.drop());
     return { on: [victim] };
@@ -37,4 +62,12 @@ export const LINE_FAULTS: Readonly<Record<string, Nemesis>> = {
 
 async function each(seat: Seat, act: (line: Seat['lines'][number]) => Promise<void>): Promise<void> {
   await Promise.all(seat.lines.map(act));
+}
+
+async function removeCandidate(operator: Operator, who: string | undefined): Promise<void> {
+  for (const node of await operator.children(ELECTION)) {
+    const path = `${operator.queuePath(ELECTION)}/${node}`;
+    const found = await operator.session.read(path);
+    if (found !== null && Buffer.from(found.data).includes(`"${who}"`)) await operator.remove(path);
+  }
 }

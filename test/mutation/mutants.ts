@@ -19,7 +19,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'election/own-node.ts',
     find: 'return own?.stat.owner === this.#session.id ? own.stat.czxid : null;',
     replace: 'return own?.stat.czxid ?? null;',
-    tests: ['test/integration/election/trouble.test.ts'],
+    tests: ['test/unit/own-node.test.ts'],
   },
   {
     name: 'an answer to a reconnect is taken for a renewal',
@@ -27,8 +27,8 @@ export const MUTANTS: readonly Mutant[] = [
     find: "    case 'connected':\n      return [holding, [{ do: 'renew' }]];",
     replace:
       "    case 'connected':\n      return watched({ ...confirmed(holding, now), doubt: null }, now, [{ do: 'renew' }]);",
-    faults: ['cut_off_with_worker', 'stall_replies', 'drop_connections', 'flapping'],
-    tests: ['test/integration/election/trouble.test.ts', 'test/integration/election/cut-off.test.ts'],
+    faults: ['handshakes_only'],
+    tests: ['test/integration/election/handover.test.ts'],
   },
   {
     name: 'a read is taken for a renewal, as if it proved the session',
@@ -58,7 +58,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'zookeeper/renewals.ts',
     find: "this.#tell({ type: 'confirmed', sentAt, now });",
     replace: "this.#tell({ type: 'confirmed', sentAt: now, now });",
-    faults: ['delay_replies', 'stall_replies', 'delete_candidate'],
+    faults: ['delay_replies', 'handshakes_only'],
+    tests: ['test/integration/election/handover.test.ts', 'test/integration/election/trouble.test.ts'],
   },
   {
     name: 'a lease lasts one and a half session timeouts',

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { type Host, silentLogger } from '../../src/election/host.js';
+import { OwnNodeWatch } from '../../src/election/own-node.js';
+import type { Session } from '../../src/election/port.js';
+import { systemClock } from '../../src/lease/clock.js';
+
+const host: Host = {
+  clock: systemClock,
+  random: Math.random,
+  uuid: () => 'uuid',
+  logger: silentLogger,
+  emit: () => {},
+};
+
+/** A session of which only what is asked here is there: the children of our node, as the server has them. */
+function sessionThatSees(owner: string | null): Session {
+  const stat = { czxid: 7n, owner, children: 0 };
+  return {
+    id: '00000000000000aa',
+    state: 'connected',
+    onNode: () => () => {},
+    onState: () => () => {},
+    children: async () => ({ names: [], stat }),
+  } as unknown as Session;
+}
+
+describe('our own node', () => {
+  it('is ours, with its czxid, while its owner is our session', async () => {
+    await expect(new OwnNodeWatch(host, sessionThatSees('00000000000000aa'), '/q/n').arm()).resolves.toBe(7n);
+  });
+
+  it.each([
+    ['another session, made by hand under our name', '00000000000000bb'],
+    ['nobody: it was made again, to stay', null],
+  ])('is not ours when its owner is %s', async (_whose, owner) => {
+    await expect(new OwnNodeWatch(host, sessionThatSees(owner), '/q/n').arm()).resolves.toBeNull();
+  });
+});
