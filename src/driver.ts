@@ -7,7 +7,7 @@ import { wireDriver } from './zookeeper/wire/driver.js';
 import { type Acl, PERMISSIONS } from './zookeeper/wire/requests.js';
 import type { TlsOptions } from './zookeeper/wire/tls.js';
 
-/** Which driver serves, and what only the wire driver can do. */
+/** Which driver serves, and what the wire driver alone can do, or does better. */
 export interface DriverOptions {
   /**
    * Who speaks to ZooKeeper. `native`: the npm package `zookeeper`, the official C client. `wire`: Tenure's own code, which
@@ -20,7 +20,9 @@ export interface DriverOptions {
   readonly tls?: TlsOptions;
   /**
    * Who may do what to the znodes that are created. `[{ scheme: 'auth', id: '', permissions: 'cdrwa' }]` keeps them to those
-   * who present the same credentials (`auth`, or a certificate). Needs `driver: 'wire'`. Default: everybody may do everything.
+   * who present the same credentials (`auth`, or a certificate). Needs a `driver` by name: `wire` creates them closed; `native`
+   * closes them a moment after their creation, and refuses an ephemeral one that somebody has touched in between. Default:
+   * everybody may do everything.
    */
   readonly acl?: readonly AclEntry[];
 }
@@ -57,11 +59,13 @@ export function driverChoice({ driver: asked, tls, acl }: DriverOptions, environ
   oneOf('driver', asked, DRIVERS);
   oneOf('TENURE_DRIVER', preset, DRIVERS);
   const driver = asked ?? (preset as DriverChoice['driver']);
-  for (const [option, value] of Object.entries({ tls, acl })) {
-    if (value === undefined || driver === 'wire') continue;
+  if (tls !== undefined && driver !== 'wire') {
+    throw new InvalidOptionError('tls', `tls needs driver: 'wire', the driver here is ${shown(driver ?? 'native')}`);
+  }
+  if (acl !== undefined && driver === undefined) {
     throw new InvalidOptionError(
-      option,
-      `${option} needs driver: 'wire', the driver here is ${shown(driver ?? 'native')}`,
+      'acl',
+      "acl needs a driver by name: driver: 'wire' creates znodes closed; driver: 'native' closes them right after",
     );
   }
   if (tls !== undefined) checkTls(tls);
@@ -126,7 +130,7 @@ export async function openDriver(
 ): Promise<Driver> {
   if (driver === 'wire') return wireDriver({ ...options, tls, acl });
   try {
-    return await nativeDriver(options);
+    return await nativeDriver({ ...options, acl });
   } catch (error) {
     if (driver === 'native' || !(error instanceof DriverUnavailableError)) throw error;
     const message =

@@ -65,7 +65,8 @@ it('can be asked for by the environment, which the option overrules', () => {
 it.each([
   [{ driver: 'curator' }, 'driver', /must be "native" or "wire"/],
   [{ tls: {} }, 'tls', /tls needs driver: 'wire', the driver here is "native"/],
-  [{ acl: [], driver: 'native' }, 'acl', /acl needs driver: 'wire'/],
+  [{ acl: [] }, 'acl', /acl needs a driver by name/],
+  [{ acl: [], driver: 'native' }, 'acl', /must be a list/],
   [{ driver: 'wire', tls: { ca: 'x' } }, 'ca', /no option "ca"/],
   [{ driver: 'wire', tls: { caFile: '' } }, 'tls.caFile', /isn't empty/],
   [{ driver: 'wire', tls: { certFile: 'a' } }, 'tls.keyFile', /certFile is given without tls.keyFile/],

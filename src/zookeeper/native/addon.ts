@@ -17,6 +17,13 @@ export interface RawStat {
   readonly ephemeralOwner: string;
 }
 
+/** One line of an ACL, in the addon's words; the package's own wrapper calls the first `perms`. */
+export interface RawAcl {
+  readonly perm: number;
+  readonly scheme: string;
+  readonly auth: string;
+}
+
 export interface InitOptions {
   connect: string;
   timeout: number;
@@ -46,6 +53,7 @@ export interface Handle {
   a_exists(path: string, watch: boolean, reply: Reply<[stat: RawStat]>): number;
   a_get_children2(path: string, watch: boolean, reply: Reply<[names: string[] | null, stat: RawStat]>): number;
   a_sync(path: string, reply: Reply<[path: string]>): number;
+  a_set_acl(path: string, version: number, acl: readonly RawAcl[], reply: Reply): number;
   readonly state: number;
   readonly client_id: string;
   readonly client_password: string;

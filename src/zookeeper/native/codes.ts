@@ -25,6 +25,8 @@ const KINDS: ReadonlyMap<number, CoordinatorErrorKind> = new Map([
   [-110, 'node_exists'],
   [-111, 'not_empty'],
   [SESSION_EXPIRED, 'session_expired'],
+  // An ACL that means nobody, such as `auth` without credentials.
+  [-114, 'invalid_argument'],
   [-115, 'auth_failed'],
   // The session has moved to another server: this one has dropped the request.
   [-118, 'connection_lost'],

@@ -61,7 +61,7 @@ async function connect(
   options: NativeDriverOptions,
   stop: AbortSignal,
 ): Promise<NativeSession> {
-  const session = new NativeSession(create, options.auth ?? []);
+  const session = new NativeSession(create, options.auth ?? [], options.acl);
   try {
     start(session, addresses, options);
     await untilConnected(session, stop);

@@ -1,5 +1,6 @@
 import type { Lookup } from '../resolve.js';
 import type { ServerAddress } from '../servers.js';
+import type { Acl } from '../wire/requests.js';
 
 /** Credentials that the ensemble checks ACLs against, as in `{ scheme: 'digest', credential: 'user:password' }`. */
 export interface Credential {
@@ -17,6 +18,11 @@ export interface NativeDriverOptions {
   /** How long `open()` may take, in milliseconds, name resolution included. A first server that hangs takes 2/3 T of it. */
   readonly connectTimeoutMs: number;
   readonly auth?: readonly Credential[] | undefined;
+  /**
+   * Of each node that is created, right after its creation: the C client can create it open to the world only. Default: everybody
+   * may do everything.
+   */
+  readonly acl?: readonly Acl[] | undefined;
   /** Told, once for each process, what is dangerous about the installed addon. By default a process warning. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Resolves a host name. By default the system's resolver, off the event loop. */

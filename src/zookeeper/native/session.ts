@@ -5,7 +5,9 @@ import { checkData, checkVersion } from '../limits.js';
 import { Listeners } from '../listeners.js';
 import { checkPath } from '../path.js';
 import type { ServerAddress } from '../servers.js';
+import type { Acl } from '../wire/requests.js';
 import type { Handle, HandleFactory, RawStat, Reply } from './addon.js';
+import { closeNode } from './closing.js';
 import { AUTH_FAILED, CLOSING, errorFromCode, NO_NODE, OK } from './codes.js';
 import { deliver } from './connection.js';
 import { Link } from './link.js';
@@ -23,6 +25,7 @@ const CLOSE_WAIT_MS = 1000;
  */
 export class NativeSession implements Session {
   readonly #link: Link;
+  readonly #acl: readonly Acl[] | undefined;
   readonly #onState = new Listeners<'state', SessionState>();
   readonly #onNode = new Listeners<string, NodeChange>();
   readonly #watches = new Watches();
@@ -35,7 +38,8 @@ export class NativeSession implements Session {
   #closing: Promise<void> | null = null;
   #wake: () => void = () => {};
 
-  constructor(create: HandleFactory, credentials: readonly Credential[]) {
+  constructor(create: HandleFactory, credentials: readonly Credential[], acl?: readonly Acl[]) {
+    this.#acl = acl;
     this.#link = new Link(create, credentials, {
       connected: ({ id, password }, timeoutMs) => {
         this.#id = sessionId(id);
@@ -102,7 +106,14 @@ export class NativeSession implements Session {
     return this.#onNode.add(path, listener);
   }
 
+  /** With an ACL it resolves when the node is closed, too: one round trip later. */
   create(path: string, data: Uint8Array, mode: CreateMode): Promise<string> {
+    const created = this.#create(path, data, mode);
+    const acl = this.#acl;
+    return acl === undefined ? created : created.then((made) => closeNode(this, made, mode, acl));
+  }
+
+  #create(path: string, data: Uint8Array, mode: CreateMode): Promise<string> {
     return this.#run(
       'create',
       path,
@@ -139,6 +150,19 @@ export class NativeSession implements Session {
         return handle.a_set(path, data, version, reply);
       },
       (stat) => statFrom(stat, 'write', path),
+    );
+  }
+
+  setAcl(path: string, acl: readonly Acl[]): Promise<void> {
+    const raw = acl.map(({ permissions, scheme, id }) => ({ perm: permissions, scheme, auth: id }));
+    return this.#run(
+      'setAcl',
+      path,
+      (handle, reply: Reply) => {
+        checkPath('setAcl', path);
+        return handle.a_set_acl(path, -1, raw, reply);
+      },
+      () => {},
     );
   }
 

@@ -7,6 +7,7 @@ export const OP = {
   getData: 4,
   setData: 5,
   getAcl: 6,
+  setAcl: 7,
   sync: 9,
   ping: 11,
   getChildren2: 12,

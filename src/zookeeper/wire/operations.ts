@@ -69,6 +69,11 @@ export function acl(path: string): Operation<requests.Acl[] | null> {
   return { ...plain('acl', path, requests.getAcl(path), readAcl), nullable: true, leaves: NO_WATCH };
 }
 
+export function setAcl(path: string, entries: readonly requests.Acl[]): Operation<Stat> {
+  checkPath('setAcl', path);
+  return plain('setAcl', path, requests.setAcl(path, entries), readStat);
+}
+
 export function stat(path: string, watch: boolean): Operation<Stat | null> {
   checkPath('stat', path);
   return {

@@ -62,11 +62,15 @@ export function create(path: string, data: Uint8Array, mode: NodeMode, acl: read
     op: ttl !== null ? OP.createTtl : mode === 'container' ? OP.createContainer : OP.create2,
     write: (writer) => {
       writer.text(path).bytes(data);
-      writer.list(acl, ({ permissions, scheme, id }) => writer.int(permissions).text(scheme).text(id));
+      writeAcl(writer, acl);
       writer.int(flags);
       if (ttl !== null) writer.long(BigInt(ttl.ttlMs));
     },
   };
+}
+
+function writeAcl(writer: JuteWriter, acl: readonly Acl[]): void {
+  writer.list(acl, ({ permissions, scheme, id }) => writer.int(permissions).text(scheme).text(id));
 }
 
 /** `version` -1 matches any. */
@@ -81,6 +85,18 @@ export function setData(path: string, data: Uint8Array, version: number): Reques
 
 export function getAcl(path: string): Request {
   return { op: OP.getAcl, write: (writer) => writer.text(path) };
+}
+
+/** Whatever ACL it has now. */
+export function setAcl(path: string, acl: readonly Acl[]): Request {
+  return {
+    op: OP.setAcl,
+    write: (writer) => {
+      writer.text(path);
+      writeAcl(writer, acl);
+      writer.int(-1);
+    },
+  };
 }
 
 export function getData(path: string, watch: boolean): Request {

@@ -179,6 +179,11 @@ export class WireSession implements Session {
     return this.#run(() => operations.acl(path), 'acl', path);
   }
 
+  /** Replaces a node's ACL. It takes the right to administer it. */
+  async setAcl(path: string, entries: readonly Acl[]): Promise<void> {
+    await this.#run(() => operations.setAcl(path, entries), 'setAcl', path);
+  }
+
   /** Leaves a watch that stays until it is removed; `recursive` also for everything below the path. See {@link onAnyNode}. */
   watch(path: string, { recursive = false }: { recursive?: boolean } = {}): Promise<void> {
     return this.#run(() => operations.addWatch(path, recursive), 'watch', path);
