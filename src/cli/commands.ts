@@ -9,6 +9,7 @@ import { history } from './commands/history.js';
 import { hold } from './commands/hold.js';
 import { leader } from './commands/leader.js';
 import { pause } from './commands/pause.js';
+import { provision } from './commands/provision.js';
 import { resume } from './commands/resume.js';
 import { rm } from './commands/rm.js';
 import { run } from './commands/run.js';
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   fence,
   fenceRaise,
   agent,
+  provision,
   doctor,
   calibrate,
 ];

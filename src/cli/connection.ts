@@ -61,20 +61,23 @@ function tlsOptions(env: NodeJS.ProcessEnv, options: ConnectionValues): TlsOptio
   return { ...Object.fromEntries(given), ...(passphrase ? { passphrase } : {}) };
 }
 
-/** As `zkCli.sh` writes it: the id may hold colons, the scheme and the permissions hold none. */
+/** As `zkCli.sh` writes it; but an id may hold commas, as the subject of a certificate does. */
 function parseAcl(text: string): AclEntry[] {
-  return text.split(',').map((entry) => {
-    const parts = /^([^:]+):(.*):([cdrwa]+)$/.exec(entry);
+  const entries: AclEntry[] = [];
+  for (let rest = text; rest !== ''; ) {
+    const parts = /^([^:,]+):(.*?):([cdrwa]+)(?:,(?=.)|$)/.exec(rest);
     if (parts === null) {
-      throw new UsageError(`--acl: ${JSON.stringify(entry)} must be scheme:id:permissions, such as auth::cdrwa`);
+      throw new UsageError(`--acl: ${JSON.stringify(rest)} must be scheme:id:permissions, such as auth::cdrwa`);
     }
-    const [, scheme = '', id = '', permissions = ''] = parts;
-    return { scheme, id, permissions };
-  });
+    const [whole, scheme = '', id = '', permissions = ''] = parts;
+    entries.push({ scheme, id, permissions });
+    rest = rest.slice(whole.length);
+  }
+  return entries;
 }
 
 /** From the file, else from TENURE_AUTH. @throws {UsageError} which never shows what it read */
-export function credentials(context: Context, file: string | undefined): readonly Credential[] {
+export function credentials(context: Context, file: string | undefined, option = '--auth-file'): readonly Credential[] {
   if (file === undefined) {
     const own = context.env['TENURE_AUTH'];
     return own === undefined || own === '' ? [] : [parseCredential(own, 'TENURE_AUTH')];
@@ -86,7 +89,7 @@ export function credentials(context: Context, file: string | undefined): readonl
       context.logger.warn({ file }, 'others may read the file with the credentials: run chmod 600 on it');
     }
   } catch (error) {
-    throw new UsageError(`--auth-file ${JSON.stringify(file)} can't be read: ${(error as Error).message}`);
+    throw new UsageError(`${option} ${JSON.stringify(file)} can't be read: ${(error as Error).message}`);
   }
   const lines = text.split(/\r?\n/).map((line, index) => ({ line: line.trim(), where: `${file}, line ${index + 1}` }));
   return lines
