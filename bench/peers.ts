@@ -65,7 +65,7 @@ const tickTime = quick ? 500 : 2_000;
 const sizes = quick ? [3] : [3, 30, 100];
 const elections = quick ? 10 : 100;
 const crowd = quick ? 300 : 10_000;
-const seconds = quick ? 1 : 15;
+const seconds = quick ? 1 : 10;
 const wanted = values.only.split(',');
 const unknown = wanted.find((part) => !(part in PARTS));
 if (unknown !== undefined) throw new Error(`--only ${unknown}: the parts are ${Object.keys(PARTS).join(', ')}`);
@@ -191,11 +191,12 @@ for (const part of Object.keys(PARTS) as Part[]) {
   if (!wanted.includes(part)) continue;
   everything[part] = await measure[part](arena, Number(values.rounds ?? PARTS[part]));
   loads.push(load());
+  // After each part, so that it is not lost with a later one.
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ about, loads, ...everything }, null, 2)}\n`);
 }
 await arena.close();
 print('', `Load of the machine, at the start and after each part: ${loads.join(', ')}.`);
-if (values.json !== undefined)
-  writeFileSync(values.json, `${JSON.stringify({ about, loads, ...everything }, null, 2)}\n`);
 if (values.chart !== undefined) {
   const subtitle = `T = ${ms(timeoutMs)}, ${described(about)}; load ${Math.min(...loads)} to ${Math.max(...loads)}`;
   for (const file of await chart(panels, subtitle, values.chart)) say(file);
