@@ -25,7 +25,7 @@ servers: node_modules/.installed ## Fetch the real servers that the tests and th
 
 .PHONY: toolchains
 toolchains: node_modules/.installed ## Fetch what candidates and examples in Python, Java and Go are made of
-	@npx tsx deploy/local/toolchains/fetch.ts test/interop/go examples/go/native examples/python/requirements.txt examples/java/pom.xml
+	@npx tsx deploy/local/toolchains/fetch.ts test/interop/go bench/peers/go bench/peers/etcd examples/go/native examples/python/requirements.txt examples/java/pom.xml
 
 .PHONY: build
 build: node_modules/.installed ## Compile to dist/
@@ -74,6 +74,10 @@ bench: node_modules/.installed servers ## Measure failovers, the lifeline, guard
 	npx tsx bench/scrape.ts
 	npx tsx bench/sidecar.ts
 	npx tsx bench/driver.ts
+
+.PHONY: peers
+peers: node_modules/.installed servers toolchains ## Measure Tenure beside Curator, kazoo, go-zookeeper and etcd (half an hour; ARGS="--only kill")
+	@npx tsx bench/peers.ts $(ARGS)
 
 .PHONY: alerts
 alerts: ## Render the alerts and Alertmanager's configuration from alerts/ (needs jsonnet)
