@@ -6,6 +6,7 @@ import { type Ensemble, leasePort, type PortLease, startEnsemble } from '../../.
 import { UntrustedError } from '../../../src/errors.js';
 import { connect } from '../../../src/index.js';
 import type { TlsOptions } from '../../../src/zookeeper/wire/tls.js';
+import { invoke } from '../../support/invocation.js';
 import { eachVersion } from '../../support/versions.js';
 import { Relay } from '../native/relay.js';
 import { Authority, type Certificate } from './certificates.js';
@@ -161,6 +162,37 @@ eachVersion(['openssl'], (versioned) => {
     await nextState(session, 'connected', 3_500);
     await session.close();
     await relay.close();
+  });
+
+  it('lets nobody join an election that is closed to another certificate', async () => {
+    const [admin, other] = await Promise.all([ours.sign('ops', 'DNS:ops'), ours.sign('mallory', 'DNS:mallory')]);
+    const files = ['--tls-ca', ours.caFile, '--tls-cert', admin.certFile, '--tls-key', admin.keyFile];
+    const where = ['--servers', `${address}/by-certificate`];
+    const said = await invoke(['provision', 'e', ...where, ...files, '--worker', 'x509:CN=client', '--json']);
+    expect(said).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(said.out)).toMatchObject({ workersAcl: 'x509:CN=ops:r,x509:CN=client:rw' });
+    const by = ({ certFile, keyFile }: Certificate) => ({
+      servers: `${address}/by-certificate`,
+      driver: 'wire' as const,
+      tls: { caFile: ours.caFile, certFile, keyFile },
+      acl: [{ scheme: 'auth', id: '', permissions: 'rw' }],
+      sessionTimeoutMs: 4_000,
+    });
+    await using worker = await connect(by(client));
+    const term = await worker.election('e').campaign();
+    term.assert();
+    await using stranger = await connect(by(other));
+    const election = stranger.election('e');
+    await expect(election.campaign()).rejects.toMatchObject({ kind: 'no_auth' });
+    await expect(election.current()).rejects.toMatchObject({ kind: 'no_auth' });
+    await expect(election.pause({ by: 'mallory', reason: 'none' })).rejects.toMatchObject({ kind: 'no_auth' });
+    await expect(stranger.election('another').campaign()).rejects.toMatchObject({ kind: 'no_auth' });
+    // Nor by the plain port, where nobody shows a certificate.
+    await using plain = await connect({ servers: `${ensemble.connectString}/by-certificate`, driver: 'wire' });
+    await expect(plain.election('e').campaign()).rejects.toMatchObject({ kind: 'no_auth' });
+    term.assert();
+    expect((await worker.election('e').current()).candidates).toHaveLength(1);
+    await term.resign();
   });
 
   it('elects by connect()', async () => {
