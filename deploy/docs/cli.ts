@@ -22,10 +22,10 @@ function isCommon([name, spec]: [string, OptionSpec]): boolean {
 }
 
 function commonNote(command: Command): string {
-  const talks = Object.entries(CONNECTION_OPTIONS).every(([name]) => name in command.options);
-  return talks
-    ? 'Besides: the [common options](#common-options).'
-    : 'Besides: the [options of all commands](#options-of-all-commands).';
+  if (!('servers' in command.options)) return 'Besides: the [options of all commands](#options-of-all-commands).';
+  const without = Object.keys(CONNECTION_OPTIONS).filter((name) => !(name in command.options));
+  const but = without.length === 0 ? '' : `, without ${without.map((name) => `\`--${name}\``).join(', ')}`;
+  return `Besides: the [common options](#common-options)${but}.`;
 }
 
 function section(command: Command): string {

@@ -15,6 +15,7 @@ import { rm } from './commands/rm.js';
 import { run } from './commands/run.js';
 import { status } from './commands/status.js';
 import { transfer } from './commands/transfer.js';
+import { verify } from './commands/verify.js';
 import { watch } from './commands/watch.js';
 
 /** All commands, in the order of `tenure --help`. A new one is a file in commands/ and a line here. */
@@ -36,4 +37,5 @@ export const COMMANDS: readonly Command[] = [
   provision,
   doctor,
   calibrate,
+  verify,
 ];

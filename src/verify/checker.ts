@@ -77,6 +77,13 @@ const noStaleWrite: Check = (history) => {
   return violations;
 };
 
+const noLostWrite: Check = ({ writes, acknowledged }) => {
+  const kept = new Set(writes.map(({ key }) => key));
+  return acknowledged
+    .filter((key) => !kept.has(key))
+    .map((key) => ({ kind: 'write_lost', detail: `write ${key} was confirmed, and isn't there` }));
+};
+
 const batchesOnce: Check = ({ batches }) =>
   batches
     .filter(({ times }) => times !== 1)
@@ -158,6 +165,7 @@ const CHECKS: readonly Check[] = [
   tokensIncrease,
   leasesDoNotOverlap,
   noStaleWrite,
+  noLostWrite,
   batchesOnce,
   gapsAreShortAndExplained,
   somebodyLeads,

@@ -15,6 +15,8 @@ export interface History {
   readonly acts: readonly ActSpan[];
   /** What the guarded resource accepted, in its own order. */
   readonly writes: readonly Write[];
+  /** The keys of the writes that the resource confirmed to their writers. */
+  readonly acknowledged: readonly string[];
   /** How often each batch had its effect. */
   readonly batches: readonly Batch[];
   readonly counters: readonly Counters[];
@@ -68,6 +70,7 @@ export interface ActSpan {
 
 export interface Write {
   readonly order: number;
+  readonly key: string;
   readonly who: string;
   readonly token: string;
 }

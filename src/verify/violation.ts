@@ -4,6 +4,8 @@ export type ViolationKind =
   | 'token_not_increasing'
   | 'leases_overlap'
   | 'stale_write_accepted'
+  /** A write was confirmed, and then overwritten by somebody who didn't know of it. */
+  | 'write_lost'
   | 'batch_not_once'
   | 'gap_too_long'
   | 'gap_unexplained'

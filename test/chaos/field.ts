@@ -2,18 +2,24 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Ensemble, type Postgres, startEnsemble, startPostgres, waitFor } from '../../deploy/local/index.js';
-import type { ActSpan, Happening } from '../../src/verify/history.js';
+import type { Session } from '../../src/election/port.js';
+import { connect, type Election } from '../../src/index.js';
+import type { Arena } from '../../src/verify/arena.js';
+import { Book } from '../../src/verify/book.js';
+import type { Happening } from '../../src/verify/history.js';
+import { type Line, Lines } from '../../src/verify/lines.js';
+import { monotonicMs } from '../../src/verify/monotonic.js';
+import { WorkerProcess } from '../../src/verify/worker-process.js';
 import { EnsembleWatch } from '../../src/zookeeper/ensemble-watch.js';
-import { type Line, Lines } from '../support/lines.js';
-import { monotonicMs } from '../support/monotonic.js';
 import { Operator } from '../support/operator.js';
-import { Ledger } from './ledger.js';
+import { PostgresLedger } from './ledger.js';
 import { Network, type NetworkHost } from './network.js';
-import type { Told } from './told.js';
-import { Tormented } from './tormented.js';
+import type { ChaosParameters } from './worker.js';
 
 export const ELECTION = 'chaos';
+const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 
 export interface FieldOptions {
@@ -34,28 +40,28 @@ export interface Seat {
   readonly lines: readonly Line[];
   readonly clockFile: string | undefined;
   lives: number;
-  worker: Tormented | undefined;
+  worker: WorkerProcess | undefined;
 }
 
 /**
  * Where it all happens: an ensemble, workers and a resource, each on a host of its own, on one bridge. The resource is reached through a
  * file, so that no fault of the network touches it: what a cut-off worker does to it is the point.
  */
-export class Field {
+export class Field implements Arena<Seat> {
+  readonly election = ELECTION;
+  readonly root = '/tenure';
   readonly options: FieldOptions;
   readonly network: Network;
   readonly ensemble: Ensemble;
   readonly hosts: readonly NetworkHost[];
   readonly seats: readonly Seat[];
-  readonly ledger: Ledger;
+  readonly ledger: PostgresLedger;
   readonly directory: string;
   /** The mount of the first server's disk, which can stall or fill up; undefined where none can be had. */
   readonly disk: string | undefined;
-  readonly happenings: Happening[] = [];
-  readonly told: (Told & { readonly who: string })[] = [];
+  readonly book = new Book();
   readonly #postgres: Postgres;
   readonly #allLines: readonly Lines[];
-  readonly #acts = new Map<string, ActSpan>();
   #watch: EnsembleWatch | undefined;
 
   private constructor(parts: {
@@ -66,7 +72,7 @@ export class Field {
     seats: readonly Seat[];
     allLines: readonly Lines[];
     postgres: Postgres;
-    ledger: Ledger;
+    ledger: PostgresLedger;
     directory: string;
     disk: string | undefined;
   }) {
@@ -104,7 +110,7 @@ export class Field {
     mkdirSync(socket);
     chmodSync(socket, 0o777);
     const postgres = await startPostgres({ settings: { unix_socket_directories: socket, max_connections: '100' } });
-    const ledger = new Ledger({ ...postgres.config, host: socket });
+    const ledger = new PostgresLedger({ ...postgres.config, host: socket });
     await ledger.open();
     const allLines: Lines[] = [];
     const seats: Seat[] = [];
@@ -139,15 +145,17 @@ export class Field {
   }
 
   /** Starts a worker on a seat that is free. */
-  start(seat: Seat): Tormented {
+  start(seat: Seat): void {
     const who = `${seat.name}.${++seat.lives}`;
     const through = seat.lines.length > 0 ? seat.lines : this.ensemble.servers;
-    const parameters = {
-      servers: through.map(({ address }) => address).join(','),
+    const parameters: ChaosParameters = {
+      connect: {
+        servers: through.map(({ address }) => address).join(','),
+        sessionTimeoutMs: this.options.sessionTimeoutMs,
+        driver: this.options.driver ?? (seat.number % 4 < 2 ? 'native' : 'wire'),
+      },
       election: ELECTION,
       who,
-      sessionTimeoutMs: this.options.sessionTimeoutMs,
-      driver: this.options.driver ?? (seat.number % 4 < 2 ? 'native' : 'wire'),
       postgres: { ...this.#postgres.config, host: join(this.directory, 'postgres-socket') },
     };
     const env =
@@ -159,10 +167,10 @@ export class Field {
             FAKETIME_NO_CACHE: '1',
             FAKETIME_DONT_FAKE_MONOTONIC: '1',
           };
-    const worker = new Tormented(parameters, seat.host.prefix, env, (told) => this.#hear(told, who));
+    const words = [...seat.host.prefix, process.execPath, '--import', 'tsx', WORKER];
+    const worker = new WorkerProcess({ words, env }, parameters, (told) => this.book.hear(told, who));
     void worker.exited.then(() => this.happenings.push({ type: 'process', who, what: 'ended', at: monotonicMs() }));
     seat.worker = worker;
-    return worker;
   }
 
   /** Those who live, and aren't frozen. */
@@ -170,17 +178,21 @@ export class Field {
     return this.seats.filter(({ worker }) => worker?.ready && !worker.gone && !worker.frozen);
   }
 
-  /** Who acted last. */
   get leader(): Seat | undefined {
-    const last = [...this.#acts.values()].reduce<ActSpan | undefined>(
-      (newest, span) => (newest === undefined || BigInt(span.token) > BigInt(newest.token) ? span : newest),
-      undefined,
-    );
-    return this.seats.find(({ worker }) => worker?.who === last?.who && worker?.gone === false);
+    const { leader } = this.book;
+    return this.seats.find(({ worker }) => worker?.who === leader && worker?.gone === false);
   }
 
-  get acts(): ActSpan[] {
-    return [...this.#acts.values()];
+  get happenings(): Happening[] {
+    return this.book.happenings;
+  }
+
+  get sessionTimeoutMs(): number {
+    return this.options.sessionTimeoutMs;
+  }
+
+  get servers(): number {
+    return this.hosts.length;
   }
 
   /** Does something at the ensemble, in a session of its own. */
@@ -190,6 +202,29 @@ export class Field {
       return await act(operator);
     } finally {
       await operator.close();
+    }
+  }
+
+  /** As {@link operate}; undefined where there is no quorum now, or somebody was faster. */
+  async atOnce<R>(act: (operator: Operator) => Promise<R>): Promise<R | undefined> {
+    try {
+      return await this.operate(act, 3_000);
+    } catch {
+      return undefined;
+    }
+  }
+
+  byHand<R>(act: (session: Session) => Promise<R>): Promise<R | undefined> {
+    return this.atOnce(({ session }) => act(session));
+  }
+
+  async order<R>(give: (election: Election) => Promise<R>): Promise<R | undefined> {
+    const servers = this.ensemble.connectString;
+    try {
+      await using tenure = await connect({ servers, driver: 'wire', lifeline: false, connectTimeoutMs: 3_000 });
+      return await give(tenure.election(ELECTION, { id: 'operator' }));
+    } catch {
+      return undefined;
     }
   }
 
@@ -209,25 +244,6 @@ export class Field {
   /** Waits until every seat has a worker that is ready. */
   async everybodyReady(timeoutMs = 60_000): Promise<void> {
     await waitFor(() => this.seats.every(({ worker }) => worker?.ready), { what: 'all workers', timeoutMs });
-  }
-
-  #hear(told: Told, who: string): void {
-    this.told.push({ ...told, who });
-    const { at } = told;
-    if (told.type === 'act') {
-      const { term, token } = told;
-      const key = `${who} ${token}`;
-      const known = this.#acts.get(key);
-      this.#acts.set(key, {
-        who,
-        term,
-        token,
-        first: Math.min(known?.first ?? at, at),
-        last: Math.max(known?.last ?? at, at),
-      });
-    } else if (told.type === 'ready') this.happenings.push({ type: 'process', who, what: 'ready', at });
-    else if (told.type === 'term') this.happenings.push({ ...told, who });
-    else if (told.type === 'refused') this.happenings.push({ ...told, who });
   }
 }
 

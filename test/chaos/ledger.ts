@@ -3,14 +3,12 @@ import type { FencedTerm, FencingObserver } from '../../src/fencing/index.js';
 import { type PostgresGuard, postgresGuard } from '../../src/fencing/postgres.js';
 import { type Tasks, tasks } from '../../src/fencing/tasks.js';
 import type { Batch, Write } from '../../src/verify/history.js';
+import type { Ledger } from '../../src/verify/ledger.js';
 
 const RESOURCE = 'ledger';
 
-/**
- * What the workers write to: a counter behind the fence, and batches that are to be done once each. Nothing but the fence and the
- * tasks beside it keeps either in order.
- */
-export class Ledger {
+/** In PostgreSQL, behind its guard and with the tasks beside it. */
+export class PostgresLedger implements Ledger {
   readonly #pool: pg.Pool;
   readonly #guard: PostgresGuard<pg.PoolClient>;
   readonly #tasks: Tasks<pg.PoolClient>;
@@ -27,29 +25,31 @@ export class Ledger {
   async open(): Promise<void> {
     await this.#tasks.migrate();
     await this.#pool.query(`
-      CREATE TABLE write (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, who text NOT NULL, token bigint NOT NULL);
+      CREATE TABLE write (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text NOT NULL, who text NOT NULL, token bigint NOT NULL);
       CREATE TABLE effect (batch text NOT NULL, who text NOT NULL, token bigint NOT NULL);
     `);
   }
 
-  async write(term: FencedTerm, who: string): Promise<void> {
+  async write(term: FencedTerm, who: string, key: string): Promise<void> {
     await this.#guard.transaction(term, RESOURCE, (tx) =>
-      tx.query('INSERT INTO write (who, token) VALUES ($1, $2)', [who, term.token.toString()]),
+      tx.query('INSERT INTO write (key, who, token) VALUES ($1, $2, $3)', [key, who, term.token.toString()]),
     );
   }
 
-  /** Does the batch unless it has been done. */
-  async batch(term: FencedTerm, key: string, who: string): Promise<void> {
+  async batch(term: FencedTerm, key: string, who: string): Promise<boolean> {
+    let did = false;
     await this.#tasks.runOnce(term, key, async (tx) => {
       await tx.query('INSERT INTO effect (batch, who, token) VALUES ($1, $2, $3)', [key, who, term.token.toString()]);
+      did = true;
       return who;
     });
+    return did;
   }
 
   /** In the order in which they were accepted: the fence admits one term's transactions at a time, and numbers grow. */
   async writes(): Promise<Write[]> {
-    const { rows } = await this.#pool.query('SELECT id::int, who, token::text FROM write ORDER BY id');
-    return rows.map(({ id, who, token }) => ({ order: id, who, token }));
+    const { rows } = await this.#pool.query('SELECT id::int, key, who, token::text FROM write ORDER BY id');
+    return rows.map(({ id, key, who, token }) => ({ order: id, key, who, token }));
   }
 
   /** All batches that had an effect, or are said to be done. */

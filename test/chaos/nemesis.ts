@@ -1,43 +1,14 @@
 import type { ZooKeeperServer } from '../../deploy/local/index.js';
-import type { Random } from '../simulation/random.js';
+import { type Around as AnyAround, type Begun, type Fault, onVictim as onAnyVictim } from '../../src/verify/fault.js';
 import type { Field, Seat } from './field.js';
 import type { NetworkHost } from './network.js';
 
-/** A fault that has begun. */
-export interface Begun {
-  /** The seats whose workers can't be expected to lead while it lasts. */
-  readonly on?: readonly Seat[];
-  /** Nobody can be. */
-  readonly stalls?: boolean;
-  /** The number of the server that it is about: nothing else is done to that one meanwhile. */
-  readonly server?: number;
-  readonly detail?: string;
-  /** How long it lasts; at once over where left out. */
-  readonly ms?: number;
-  readonly end?: () => void | Promise<void>;
-}
+export { T } from '../../src/verify/fault.js';
 
-export interface Around {
-  readonly field: Field;
-  readonly random: Random;
-  /** A worker that lives: half of the time the leader. Undefined where none is left to torment. */
-  readonly victim: Seat | undefined;
-  /** The number of a server to which nothing is being done, from 0; undefined where there is none. */
-  readonly free: number | undefined;
-  /** No other fault is under way. */
-  readonly alone: boolean;
-}
+export type Around = AnyAround<Field, Seat>;
+export type Nemesis = Fault<Field, Seat>;
 
-/** Undefined where it can't be done now. */
-export type Nemesis = (around: Around) => Begun | undefined | Promise<Begun | undefined>;
-
-export const onVictim =
-  (act: (around: Around & { victim: Seat }) => Begun | undefined | Promise<Begun | undefined>): Nemesis =>
-  (around) =>
-    around.victim === undefined ? undefined : act({ ...around, victim: around.victim });
-
-export const onLines = (act: (around: Around & { victim: Seat }) => Begun | Promise<Begun>): Nemesis =>
-  onVictim((around) => (around.victim.lines.length === 0 ? undefined : act(around)));
+export const onVictim: typeof onAnyVictim<Field, Seat> = onAnyVictim;
 
 export const onServer =
   (
@@ -57,6 +28,3 @@ export const onServer =
     const begun = act(around, server, host, others);
     return begun && { ...begun, server: free as number };
   };
-
-/** The session timeout. */
-export const T = (field: Field): number => field.options.sessionTimeoutMs;

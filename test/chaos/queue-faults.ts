@@ -4,36 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { Attempt } from '../../src/lifeline/attempt.js';
 import { sessionIdOf } from '../../src/zookeeper/wire/handshake.js';
 import { sleep } from '../support/monotonic.js';
-import type { Operator } from '../support/operator.js';
 import { sessionPassword } from '../support/session-password.js';
-import { ELECTION, type Field } from './field.js';
+import { ELECTION } from './field.js';
 import { type Nemesis, T } from './nemesis.js';
 
-/** What somebody with a shell on the ensemble does to the znodes and the sessions. */
+/** What strangers do to the sessions and the queue. */
 export const QUEUE_FAULTS: Readonly<Record<string, Nemesis>> = {
-  delete_candidate: async ({ field, random }) => {
-    const node = await atOnce(field, async (operator) => {
-      const names = [...(await operator.children(ELECTION))].sort();
-      if (names.length === 0) return undefined;
-      const chosen = random.pick(names);
-      await operator.remove(`${operator.queuePath(ELECTION)}/${chosen}`);
-      return chosen;
-    });
-    return node === undefined ? undefined : { detail: node };
-  },
-  delete_session_node: async ({ field, random }) => {
-    const node = await atOnce(field, async (operator) => {
-      const names = (await operator.session.children(`${operator.root}/sessions`))?.names ?? [];
-      if (names.length === 0) return undefined;
-      const chosen = random.pick([...names].sort());
-      await operator.remove(`${operator.root}/sessions/${chosen}`);
-      return chosen;
-    });
-    return node === undefined ? undefined : { detail: node };
-  },
   /** Somebody else goes on with a candidate's session: its own connection is closed by the server. */
   take_session: async ({ field, random }) => {
-    const queue = await atOnce(field, (operator) => operator.queue(ELECTION));
+    const queue = await field.atOnce((operator) => operator.queue(ELECTION));
     const owner = queue === undefined || queue.length === 0 ? null : random.pick(queue).owner;
     if (owner === null) return undefined;
     const id = sessionIdOf(owner);
@@ -59,12 +38,3 @@ export const QUEUE_FAULTS: Readonly<Record<string, Nemesis>> = {
     return { stalls: true, ms: random.between(2_000, 3 * T(field)), end };
   },
 };
-
-async function atOnce<R>(field: Field, act: (operator: Operator) => Promise<R>): Promise<R | undefined> {
-  try {
-    return await field.operate(act, 3_000);
-  } catch {
-    // No quorum now, or somebody was faster.
-    return undefined;
-  }
-}

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { waitFor } from '../../deploy/local/index.js';
 import { check } from '../../src/verify/checker.js';
-import type { Aftermath, Counters, History } from '../../src/verify/history.js';
+import type { Aftermath, History } from '../../src/verify/history.js';
+import { monotonicMs, sleep } from '../../src/verify/monotonic.js';
+import { Random } from '../../src/verify/random.js';
 import { report } from '../../src/verify/report.js';
 import { timeline } from '../../src/verify/timeline.js';
-import { Random } from '../simulation/random.js';
-import { monotonicMs, sleep } from '../support/monotonic.js';
+import { Torment } from '../../src/verify/torment.js';
 import type { Operator } from '../support/operator.js';
 import { ELECTION, Field } from './field.js';
 import { NEMESES } from './nemeses.js';
-import { Torment } from './torment.js';
 
 /*
  * One run of chaos. Started by chaos.ts in a network namespace of its own. Prints the report; the exit code says whether there
@@ -51,11 +51,11 @@ await field.everybodyReady();
 await waitFor(() => field.leader, { what: 'the first leader', timeoutMs: 30_000 });
 
 const beginAt = monotonicMs();
-const torment = new Torment(field, {
+const faults = Object.fromEntries(Object.entries(NEMESES).filter(([name]) => only?.includes(name) ?? true));
+const torment = new Torment(field, faults, {
   random: new Random(seed),
   forMs: Number(values.seconds) * 1_000,
   atOnce: Number(values['at-once']),
-  ...(only && { only }),
 });
 await torment.run();
 const calmAt = monotonicMs();
@@ -77,11 +77,12 @@ const history: History = {
   calmAt,
   endAt,
   happenings: [...field.happenings].sort((a, b) => a.at - b.at),
-  acts: field.acts,
+  acts: field.book.acts,
   writes: await field.ledger.writes(),
   batches: await field.ledger.batches(),
-  counters: counters(),
-  aftermath: { ...settled, left: [...left, ...failures()] },
+  acknowledged: field.book.acknowledged,
+  counters: field.book.counters,
+  aftermath: { ...settled, left: [...left, ...field.book.failures] },
 };
 await field.close();
 
@@ -110,27 +111,4 @@ async function aftermath(by: Operator): Promise<Omit<Aftermath, 'left'>> {
   }
   const alive = field.seats.flatMap(({ worker }) => (worker !== undefined && !worker.gone ? [worker.who] : []));
   return { alive, candidates, sessionNodes: sessions?.names.length ?? 0, watches, watchesEach: 6 };
-}
-
-/** Of those workers that lived to count. */
-function counters(): Counters[] {
-  return field.told.flatMap((line) => {
-    if (line.type !== 'counters') return [];
-    const { who } = line;
-    const told = (type: string, what?: string): number =>
-      field.told.filter((each) => each.who === who && each.type === type && (!('what' in each) || each.what === what))
-        .length;
-    return [
-      {
-        who,
-        acquired: { metric: line.acquired, told: told('term', 'elected') },
-        lost: { metric: line.lost, told: told('term', 'lost') },
-        refused: { metric: line.refused, told: told('refused') },
-      },
-    ];
-  });
-}
-
-function failures(): string[] {
-  return field.told.flatMap((line) => (line.type === 'failed' ? [`${line.who} gave up: ${line.error}`] : []));
 }

@@ -36,9 +36,10 @@ function good(): History {
     ],
     acts: [span('a', 1, '10', 1_400, 10_000), span('b', 2, '20', 12_000, 30_000)],
     writes: [
-      { order: 1, who: 'a', token: '10' },
-      { order: 2, who: 'b', token: '20' },
+      { order: 1, key: 'a-0', who: 'a', token: '10' },
+      { order: 2, key: 'b-0', who: 'b', token: '20' },
     ],
+    acknowledged: ['a-0', 'b-0'],
     batches: [{ key: 'batch-1', times: 1 }],
     counters: [
       { who: 'b', acquired: { metric: 1, told: 1 }, lost: { metric: 1, told: 1 }, refused: { metric: 0, told: 0 } },
@@ -80,8 +81,9 @@ const forged: readonly [ViolationKind, string, (history: History) => History][] 
   [
     'stale_write_accepted',
     'a lower token after a higher one',
-    (h) => ({ ...h, writes: [...h.writes, { order: 3, who: 'a', token: '10' }] }),
+    (h) => ({ ...h, writes: [...h.writes, { order: 3, key: 'a-1', who: 'a', token: '10' }] }),
   ],
+  ['write_lost', 'a confirmed write is gone', (h) => ({ ...h, acknowledged: ['a-0', 'a-1', 'b-0'] })],
   ['batch_not_once', 'twice', (h) => ({ ...h, batches: [{ key: 'batch-1', times: 2 }] })],
   ['batch_not_once', 'never', (h) => ({ ...h, batches: [...h.batches, { key: 'batch-2', times: 0 }] })],
   [

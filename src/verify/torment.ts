@@ -1,64 +1,57 @@
-import type { Random } from '../simulation/random.js';
-import { monotonicMs, sleep } from '../support/monotonic.js';
-import type { Field, Seat } from './field.js';
-import { NEMESES } from './nemeses.js';
-import type { Begun } from './nemesis.js';
+import type { Arena, Seat } from './arena.js';
+import type { Begun, Fault } from './fault.js';
+import { monotonicMs, sleep } from './monotonic.js';
+import type { Random } from './random.js';
+import { type Planned, schedule } from './schedule.js';
 
 export interface Plan {
   readonly random: Random;
   readonly forMs: number;
-  /** Only these faults; all where left out. */
-  readonly only?: readonly string[];
   /** How many at once, at most. */
   readonly atOnce: number;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
 }
 
 /** Does one thing after another to the field, and undoes each in time. When it resolves, everything has been undone. */
-export class Torment {
-  readonly #field: Field;
+export class Torment<A extends Arena<S>, S extends Seat> {
+  readonly #field: A;
+  readonly #faults: Readonly<Record<string, Fault<A, S>>>;
   readonly #plan: Plan;
   readonly #busySeats = new Set<Seat>();
   readonly #busyServers = new Set<number>();
   readonly #under = new Set<Promise<void>>();
   #numbers = 0;
 
-  constructor(field: Field, plan: Plan) {
+  constructor(field: A, faults: Readonly<Record<string, Fault<A, S>>>, plan: Plan) {
     this.#field = field;
+    this.#faults = faults;
     this.#plan = plan;
   }
 
   async run(): Promise<void> {
-    const { random, forMs, atOnce } = this.#plan;
-    const names = this.#plan.only ?? Object.keys(NEMESES);
+    const { random, forMs, atOnce, signal } = this.#plan;
     const until = monotonicMs() + forMs;
-    // Each kind once before any comes twice, in an order that the seed gives.
-    let deck: string[] = [];
-    while (monotonicMs() < until) {
-      await sleep(random.between(100, this.#field.options.sessionTimeoutMs * 0.75));
-      if (this.#under.size >= atOnce) continue;
-      if (deck.length === 0) deck = random.shuffle([...names]);
-      await this.#begin(deck.pop() as string, random.fork());
+    for (const planned of schedule(random, Object.keys(this.#faults), this.#field.sessionTimeoutMs * 0.75)) {
+      await this.#pause(planned.pauseMs);
+      while (this.#under.size >= atOnce) await Promise.race([...this.#under]);
+      if (monotonicMs() >= until || signal?.aborted) break;
+      await this.#begin(planned);
     }
     await Promise.all(this.#under);
   }
 
-  async #begin(fault: string, random: Random): Promise<void> {
+  async #begin({ fault, random }: Planned): Promise<void> {
     const field = this.#field;
-    const nemesis = NEMESES[fault];
-    if (nemesis === undefined) throw new Error(`there is no fault ${fault}: ${Object.keys(NEMESES).join(', ')}`);
     const number = ++this.#numbers;
     const at = monotonicMs();
-    const begun = await nemesis({
-      field,
-      random,
-      victim: this.#victim(random),
-      free: this.#freeServer(random),
-      alone: this.#under.size === 0,
-    });
+    const victim = this.#victim(random);
+    const free = this.#freeServer(random);
+    const begun = await this.#faults[fault]?.({ field, random, victim, free, alone: this.#under.size === 0 });
     if (begun === undefined) return;
     const { on = [], stalls = false, server, detail = on.map(({ name }) => name).join(', ') } = begun;
+    const whose = on.map(({ worker, name }) => worker?.who ?? name);
     const note = (phase: 'begin' | 'end', when: number): void => {
-      const whose = on.map(({ worker, name }) => worker?.who ?? name);
       field.happenings.push({ type: 'fault', phase, number, fault, on: whose, stalls, detail, at: when });
     };
     note('begin', at);
@@ -74,11 +67,15 @@ export class Torment {
   }
 
   async #end({ ms = 0, end }: Begun): Promise<void> {
-    await sleep(ms);
+    await this.#pause(ms);
     await end?.();
   }
 
-  #victim(random: Random): Seat | undefined {
+  #pause(ms: number): Promise<void> {
+    return sleep(ms, this.#plan.signal);
+  }
+
+  #victim(random: Random): S | undefined {
     const awake = this.#field.awake.filter((seat) => !this.#busySeats.has(seat));
     const { leader } = this.#field;
     const chosen = awake.length === 0 ? undefined : random.pick(awake);
@@ -86,9 +83,10 @@ export class Torment {
   }
 
   #freeServer(random: Random): number | undefined {
-    const free = this.#field.hosts.map((_, index) => index).filter((index) => !this.#busyServers.has(index));
+    const { servers } = this.#field;
+    const free = Array.from({ length: servers }, (_, index) => index).filter((index) => !this.#busyServers.has(index));
     // Mostly a minority: a quorum that is lost all the time tests nothing else.
-    const minority = this.#busyServers.size < (this.#field.hosts.length - 1) / 2;
+    const minority = this.#busyServers.size < (servers - 1) / 2;
     return free.length === 0 || !(minority || random.chance(0.2)) ? undefined : random.pick(free);
   }
 }

@@ -3,17 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { sleep } from '../support/monotonic.js';
 import { type Nemesis, onVictim, T } from './nemesis.js';
 
-/** What is done to workers and their hosts. */
-export const WORKER_FAULTS: Readonly<Record<string, Nemesis>> = {
-  kill_worker: onVictim(({ field, random, victim }) => {
-    victim.worker?.signal('SIGKILL');
-    return { on: [victim], ms: random.between(100, T(field)), end: () => void field.start(victim) };
-  }),
-  freeze_worker: onVictim(({ field, random, victim }) => {
-    victim.worker?.signal('SIGSTOP');
-    const { worker } = victim;
-    return { on: [victim], ms: random.between(100, 3 * T(field)), end: () => void worker?.signal('SIGCONT') };
-  }),
+/** What is done to the hosts of workers. */
+export const HOST_FAULTS: Readonly<Record<string, Nemesis>> = {
   cut_worker: onVictim(({ field, random, victim }) => {
     victim.host.block(field.hosts);
     return { on: [victim], ms: random.between(100, 3 * T(field)), end: () => victim.host.unblock(field.hosts) };

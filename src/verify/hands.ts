@@ -1,0 +1,88 @@
+import { driverChoice, openDriver } from '../driver.js';
+import type { Driver, Session } from '../election/port.js';
+import { CoordinatorError } from '../errors.js';
+import { type ConnectOptions, connect, type Tenure } from '../index.js';
+import { parseConnectString } from '../zookeeper/servers.js';
+import { monotonicMs, sleep } from './monotonic.js';
+
+/** For a session to do one thing in. */
+const AT_ONCE_MS = 3_000;
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** Straight access to the ensemble, around all that is done to the workers: a connection that gives orders, and sessions to do things by hand. */
+export class Hands {
+  readonly tenure: Tenure;
+  /** As granted. */
+  readonly sessionTimeoutMs: number;
+  readonly #driver: Driver;
+
+  private constructor(tenure: Tenure, driver: Driver, sessionTimeoutMs: number) {
+    this.tenure = tenure;
+    this.#driver = driver;
+    this.sessionTimeoutMs = sessionTimeoutMs;
+  }
+
+  /** @throws as {@link connect} */
+  static async open(options: ConnectOptions): Promise<Hands> {
+    // By our own driver, whichever the workers have: it closes znodes as it creates them where that is asked for.
+    const tenure = await connect({ ...options, driver: 'wire', lifeline: false, logger: silent });
+    try {
+      const { tls, acl, auth = [], sessionTimeoutMs = 10_000, servers } = options;
+      const choice = driverChoice({ driver: 'wire', ...(tls && { tls }), ...(acl && { acl }) });
+      const reach = {
+        servers: parseConnectString(servers).servers,
+        sessionTimeoutMs,
+        connectTimeoutMs: AT_ONCE_MS,
+        auth,
+      };
+      const driver = await openDriver(choice, { ...reach, onWarning: () => {} }, silent);
+      const session = await driver.open(options.signal);
+      const { timeoutMs } = session;
+      await session.close();
+      return new Hands(tenure, driver, timeoutMs);
+    } catch (error) {
+      await tenure.close();
+      throw error;
+    }
+  }
+
+  async byHand<R>(act: (session: Session) => Promise<R>): Promise<R> {
+    const session = await this.#driver.open();
+    try {
+      return await act(session);
+    } finally {
+      await session.close();
+    }
+  }
+
+  /** Removes a znode and all below it; what others still make there, too. @returns whether all is gone */
+  async removeTree(path: string, timeoutMs: number): Promise<boolean> {
+    const giveUpAt = monotonicMs() + timeoutMs;
+    do {
+      try {
+        await this.byHand((session) => removeBelow(session, path));
+        return true;
+      } catch (error) {
+        if (error instanceof CoordinatorError && error.kind === 'no_auth') return false;
+        await sleep(500);
+      }
+    } while (monotonicMs() < giveUpAt);
+    return false;
+  }
+
+  async close(): Promise<void> {
+    await this.tenure.close();
+  }
+}
+
+async function removeBelow(session: Session, path: string): Promise<void> {
+  const children = await session.children(path);
+  if (children === null) return;
+  for (const name of children.names) await removeBelow(session, `${path}/${name}`);
+  try {
+    await session.remove(path);
+  } catch (error) {
+    if (!(error instanceof CoordinatorError && error.kind === 'no_node')) throw error;
+  }
+}
