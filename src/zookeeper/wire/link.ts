@@ -183,11 +183,15 @@ export class Link {
         if (header.code !== CODE.ok) this.#finish('auth_failed');
         break;
       case XID.setWatches:
+        // Refused, they would be lost for ever: another connection, another try.
+        if (header.code !== CODE.ok) throw new MalformedError(`watches were not left again: code ${header.code}`);
         this.#arming -= 1;
         break;
       default:
         this.#reply(header, reader);
     }
+    // While watches are being left again, what has happened meanwhile to those of a later frame has not been told yet.
+    if (this.#arming > 0) return;
     this.#fruitless = 0;
     if (header.zxid > this.#repliedZxid) this.#repliedZxid = header.zxid;
   }

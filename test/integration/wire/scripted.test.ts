@@ -107,6 +107,36 @@ it('goes on with its session, and tells the newest transaction that it knows of'
   expect(watches?.body.list(4, () => watches.body.text())).toEqual(['/a']);
 });
 
+it('asks for all that it has missed until all of its watches are left again', async () => {
+  const session = await open(address);
+  // More than one frame of them.
+  const paths = Array.from({ length: 200 }, (_, i) => `/${'n'.repeat(1_000)}-${i}`);
+  await Promise.all(paths.map((path) => session.read(path, { watch: true })));
+  // This server has got far meanwhile, and is lost when it has taken the first frame; the next one refuses them.
+  let frames = 0;
+  script = (request, socket) => {
+    if (request.xid !== XID.setWatches) return standard(request);
+    frames += 1;
+    if (frames === 1) return zxidOf(1_000n, XID.setWatches);
+    if (frames === 2) socket.destroy();
+    if (frames === 3) return new JuteWriter().int(XID.setWatches).long(1_000n).int(-127).finish();
+    return zxidOf(1_000n, XID.setWatches);
+  };
+  drop();
+  while (frames < 5) await sleep(10);
+  await session.sync('/');
+  const armed = asked.filter(({ xid }) => xid === XID.setWatches);
+  for (const { body } of armed) expect(body.long()).toBe(42n);
+  // All is told now: from here on only what comes later counts.
+  asked.length = 0;
+  const down = nextState(session, 'disconnected');
+  drop();
+  await down;
+  await nextState(session, 'connected');
+  await session.sync('/');
+  expect(asked.find(({ xid }) => xid === XID.setWatches)?.body.long()).toBe(1_000n);
+});
+
 it('is over when a server says so, whichever way it says it', async () => {
   const told = await open(address);
   script = ({ xid, op }) => reply(xid, op, -112);
