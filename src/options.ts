@@ -272,6 +272,7 @@ function credentials(auth: NonNullable<ConnectOptions['auth']>): NonNullable<Con
   // What was given may be a secret: it is never shown, but for the names of keys.
   if (!Array.isArray(auth)) throw new InvalidOptionError('auth', `${form}, in brackets`);
   for (const entry of auth) {
+    if (typeof entry !== 'object' || entry === null) throw new InvalidOptionError('auth', `${form}: each is an object`);
     checkKeys('auth', entry, ['scheme', 'credential']);
     if (typeof entry.scheme !== 'string' || entry.scheme === '' || typeof entry.credential !== 'string') {
       throw new InvalidOptionError('auth', `${form}: both are text`);

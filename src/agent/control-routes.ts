@@ -48,6 +48,7 @@ export function controlRoutes(router: Router, sidecar: Sidecar): void {
     held(sidecar, response);
   });
   router.delete('/v1/hold', (_request, response) => {
+    sidecar.changes.take();
     sidecar.hold(null);
     held(sidecar, response);
   });

@@ -111,7 +111,7 @@ export class GuardedCommand {
       // A session and group of its own: to be ended as a whole, and so that a terminal's signals come through us alone.
       detached: true,
       stdio: 'inherit',
-      env: { ...env, ...this.#settings(), TENURE_RUN: run },
+      env: { ...withoutSecrets(env), ...this.#settings(), TENURE_RUN: run },
     });
     if (child.pid !== undefined) {
       this.#group = child.pid;
@@ -198,4 +198,11 @@ export class GuardedCommand {
     }
     return any;
   }
+}
+
+/** What lets us into the ensemble and others to the sidecar: the command needs neither, and what it starts even less. */
+const SECRETS = ['TENURE_AUTH', 'TENURE_TLS_PASSPHRASE', 'TENURE_AGENT_TOKEN'];
+
+function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SECRETS.includes(name)));
 }
