@@ -42,6 +42,8 @@ export async function campaignUntilWon(
       }
       await holds.released(election, stop);
       const attachment = await membership.attach(stop);
+      // A session may be long in coming, and a hold have come meanwhile.
+      if (holds.reason(election) !== null) continue;
       const outcome = await candidacy(commons, contest, attachment, wait, stop);
       if (outcome?.kind === 'claimed') {
         const term = begin(commons, contest, drainTimeoutMs, attachment, outcome);

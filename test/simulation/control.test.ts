@@ -47,3 +47,34 @@ describe('orders whose replies are lost', () => {
     30_000,
   );
 });
+
+describe('a hold', () => {
+  it('that comes while there is no session keeps a candidate from joining with the next one', async () => {
+    const world = createWorld({ seed: 3 });
+    const fleet = new Fleet(world, { election: ELECTION, sessionTimeoutMs: 4_000 });
+    fleet.start(1);
+    await world.run({ untilMs: world.now + 10_000 });
+    const [worker] = fleet.workers;
+    if (worker === undefined) throw new Error('one was started');
+    const { client, tenure } = worker;
+    const wait = (ms: number) => world.run({ untilMs: world.now + ms });
+    const queue = () => world.childrenOf(`/tenure/${ELECTION}/queue`);
+    expect(queue()).toHaveLength(1);
+    await world.drive(() => world.operator.closeSession(tenure.session?.id ?? ''));
+    while (tenure.session !== null) await wait(0.5);
+    world.cutClient(client);
+    await wait(5_000);
+    expect(tenure.session).toBeNull();
+    const release = tenure.hold({ reason: 'a new disk' });
+    world.healClient(client);
+    for (let i = 0; i < 600; i++) {
+      await wait(100);
+      expect(queue()).toEqual([]);
+    }
+    expect(tenure.session).not.toBeNull();
+    release();
+    await wait(5_000);
+    expect(queue()).toHaveLength(1);
+    expect(fleet.failures).toEqual([]);
+  });
+});
