@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import type { Holds } from './election/holds.js';
 import type { Logger } from './election/host.js';
 import type { Cancel } from './lease/clock.js';
@@ -10,28 +10,30 @@ const LOOK_MS = 250;
 /** The longest reason that is taken from it, in characters. */
 const REASON_MAX = 200;
 
+/** So much of it is read: any reason fits, whatever its characters. */
+const READ_BYTES = 1_024;
+
 /** Holds all elections of a connection while a file exists: a stop that anybody with a shell can ask for, ZooKeeper or not. */
 export class HoldFile {
   readonly #path: string;
   readonly #holds: Holds;
   readonly #logger: Logger;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #release: Cancel | null = null;
   #looking = false;
   #trouble = '';
   #closed = false;
 
-  /** Looks once before it returns: who is held from the start never joins a queue. */
   constructor(path: string, holds: Holds, logger: Logger) {
     this.#path = path;
     this.#holds = holds;
     this.#logger = logger;
-    try {
-      statSync(path);
-      this.#found();
-    } catch (error) {
-      this.#failed(error);
-    }
+  }
+
+  /** Has looked once when it resolves: who is held from the start never joins a queue. */
+  async watch(): Promise<void> {
+    await this.#look();
+    if (this.#closed) return;
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
     this.#timer.unref();
   }
@@ -46,8 +48,9 @@ export class HoldFile {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      await stat(this.#path);
-      if (!this.#closed) this.#found();
+      const regular = (await stat(this.#path)).isFile();
+      if (this.#release !== null) this.#trouble = '';
+      else this.#found(regular ? await firstLine(this.#path) : '');
     } catch (error) {
       if (!this.#closed) this.#failed(error);
     } finally {
@@ -55,10 +58,10 @@ export class HoldFile {
     }
   }
 
-  #found(): void {
+  #found(line: string): void {
     this.#trouble = '';
-    if (this.#release !== null) return;
-    const reason = reasonIn(this.#path) || `${this.#path} exists`;
+    if (this.#closed) return;
+    const reason = line || `${this.#path} exists`;
     this.#logger.warn({ holdFile: this.#path, reason }, 'held: this process leads nothing until the file is gone');
     this.#release = this.#holds.hold(null, reason);
   }
@@ -80,10 +83,12 @@ export class HoldFile {
   }
 }
 
-/** Its first line; nothing where it can't be read, for that it exists says enough. */
-function reasonIn(path: string): string {
+/** Nothing where it can't be read, for that it exists says enough. A pipe that took its place meanwhile doesn't make us wait for a writer. */
+async function firstLine(path: string): Promise<string> {
   try {
-    const line = readFileSync(path, 'utf8').split('\n')[0] ?? '';
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, 0);
+    const line = buffer.toString('utf8', 0, bytesRead).split('\n')[0] ?? '';
     return line
       .replace(/\p{Cc}/gu, ' ')
       .trim()

@@ -100,8 +100,11 @@ export class Tenure implements AsyncDisposable {
   /** @internal */
   async start(signal?: AbortSignal, holdFile?: string): Promise<void> {
     const { host, holds } = this.#commons;
-    if (holdFile !== undefined) this.#holdFile = new HoldFile(holdFile, holds, host.logger);
     try {
+      if (holdFile !== undefined) {
+        this.#holdFile = new HoldFile(holdFile, holds, host.logger);
+        await orAborted(this.#holdFile.watch(), signal);
+      }
       await this.#sessions.start(signal);
     } catch (error) {
       this.#holdFile?.close();
