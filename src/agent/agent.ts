@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect as connectSocket } from 'node:net';
 import { electionName } from '../election/names.js';
@@ -72,6 +72,8 @@ export class Agent {
       await Promise.all([sidecar.connection.close(), telemetry.shutdown()]);
       throw error;
     }
+    // A connection that can't be accepted, as when the process may open no more files, is no reason to end all others.
+    server.on('error', (error) => logger.error({ err: error }, 'a connection could not be accepted'));
     return new Agent(sidecar, server, options);
   }
 
@@ -135,8 +137,10 @@ function bound(server: Server, where: { path: string } | { host: string; port: n
   });
 }
 
-/** A socket that a dead process left behind; one that answers is somebody's. */
+/** A socket that a dead process left behind; one that answers is somebody's, and so is whatever is no socket. */
 async function removeStale(path: string): Promise<void> {
+  // To connect to a file is refused as well.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
   const refused = await new Promise<boolean>((resolve) => {
     const probe = connectSocket(path, () => {
       probe.destroy();

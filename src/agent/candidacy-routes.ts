@@ -56,15 +56,21 @@ async function put(sidecar: Sidecar, request: Request, response: Response): Prom
   }
   // Its holder must learn that it has ended: a new one is a new place in the queue.
   if (key !== undefined) throw noCandidacy(name, id);
-  if (sidecar.stopping) throw unavailable('shutting_down', 'this sidecar stops: join at another one');
+  refuseWhileStopping(sidecar);
   sidecar.changes.take();
   const tenure = await sidecar.connection.ready();
+  // Whoever comes now isn't among those who are asked to finish.
+  refuseWhileStopping(sidecar);
   sidecar.admit(name);
   const meanwhile = sidecar.candidacies.find(name, id);
   if (meanwhile !== undefined) throw taken(meanwhile);
   const candidacy = sidecar.candidacies.join(tenure, name, id, body);
   const answer = candidacy.ask({ put: true });
   response.status(201).json({ ...answer, key: candidacy.key });
+}
+
+function refuseWhileStopping({ stopping }: Sidecar): void {
+  if (stopping) throw unavailable('shutting_down', 'this sidecar stops: join at another one');
 }
 
 function noCandidacy(name: string, id: string): Problem {

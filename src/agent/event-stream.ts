@@ -27,11 +27,20 @@ export class EventStream {
     });
     response.on('drain', () => this.#drained());
     response.on('error', () => {});
-    response.once('close', () => {
+    const { socket } = response.req;
+    let open = true;
+    const closed = () => {
+      if (!open) return;
+      open = false;
+      socket.off('close', closed);
       this.#done = true;
       this.#waiting.clear();
       onClose();
-    });
+    };
+    response.once('close', closed);
+    // An answer that stands behind another one on its connection isn't told when that is closed.
+    socket.once('close', closed);
+    if (socket.destroyed) process.nextTick(closed);
     this.#write('retry: 1000\n\n');
   }
 

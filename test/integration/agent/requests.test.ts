@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -258,9 +258,36 @@ describe('who may ask', () => {
     });
     expect(status).toBe(200);
   });
+
+  it('may not come by a file that is no socket, which stays what it is', async () => {
+    const file = join(directory, 'precious');
+    writeFileSync(file, 'kept');
+    const refused = SidecarProcess.spawn(ensemble.connectString, { socket: file });
+    expect(await refused.exited).toBe(1);
+    expect(refused.log).toContain(file);
+    expect(readFileSync(file, 'utf8')).toBe('kept');
+  });
 });
 
 describe('limits', () => {
+  it('are given back by streams that stood behind another answer on a connection that is closed', async () => {
+    await using small = await SidecarProcess.start(ensemble.connectString, { args: ['--max-streams', '3'] });
+    const { hostname, port, host } = new URL(small.url);
+    const path = '/v1/elections/piped/events';
+    const piped = connectSocket(Number(port), hostname);
+    piped.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(3));
+    // How many more are admitted, which are closed again.
+    const admitted = async () => {
+      const aborted = new AbortController();
+      const streams = await Promise.all([1, 2, 3].map(() => fetch(`${small.url}${path}`, { signal: aborted.signal })));
+      aborted.abort();
+      return streams.filter(({ status }) => status === 200).length;
+    };
+    await waitFor(async () => (await admitted()) === 0, { what: 'as many streams as there may be' });
+    piped.destroy();
+    await waitFor(async () => (await admitted()) === 3, { what: 'all of them to be given back' });
+  });
+
   it('hold for elections and for what changes state', async () => {
     await using small = await SidecarProcess.start(ensemble.connectString, {
       args: ['--max-elections', '2', '--max-candidacies', '3', '--max-streams', '1'],

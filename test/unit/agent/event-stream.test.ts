@@ -5,6 +5,7 @@ import { EventStream } from '../../../src/agent/event-stream.js';
 
 /** A response whose buffer is full when it is told to be. */
 class Response extends EventEmitter {
+  readonly req = { socket: Object.assign(new EventEmitter(), { destroyed: false }) };
   written = '';
   full = false;
   destroyed = false;
