@@ -19,6 +19,9 @@ import { WorkerProcess } from './worker-process.js';
 /** In no other path than its own: a fault looks for it in packets. */
 const ELECTION = 'torment';
 
+/** How long it may take to look at the znodes at the end: somebody may be restarting servers. */
+const REACH_MS = 60_000;
+
 export interface FleetOptions {
   /** How workers connect; `root` is theirs alone, and removed in the end. */
   readonly connect: ConnectOptions & { readonly root: string };
@@ -139,7 +142,7 @@ export class Fleet implements Arena<FleetSeat> {
   /** What there is, while all workers live. Watches are not looked at: others leave some at the servers, too. */
   async aftermath(): Promise<Omit<Aftermath, 'left'>> {
     const { queue } = electionPaths(this.root, ELECTION);
-    const found = await this.hands.byHand(async (session) => {
+    const found = await this.hands.persistently(async (session) => {
       await session.sync('/');
       const candidates: string[] = [];
       for (const node of (await session.children(queue))?.names ?? []) {
@@ -147,7 +150,7 @@ export class Fleet implements Arena<FleetSeat> {
         if (read !== null) candidates.push((JSON.parse(new TextDecoder().decode(read.data)) as { id: string }).id);
       }
       return { candidates, sessionNodes: (await session.children(sessionsPath(this.root)))?.names.length ?? 0 };
-    });
+    }, REACH_MS);
     const alive = this.seats.flatMap(({ worker }) => (worker !== undefined && !worker.gone ? [worker.who] : []));
     return { ...found, alive, watches: 0, watchesEach: 0 };
   }
@@ -158,10 +161,10 @@ export class Fleet implements Arena<FleetSeat> {
     await until(() => this.seats.every(({ worker }) => worker?.gone ?? true), timeoutMs, signal);
     const lingering = this.seats.flatMap(({ worker }) => (worker?.gone === false ? [`process ${worker.who}`] : []));
     const { queue } = electionPaths(this.root, ELECTION);
-    const nodes = await this.hands.byHand(async (session) => {
+    const nodes = await this.hands.persistently(async (session) => {
       await session.sync('/');
       return (await session.children(queue))?.names ?? [];
-    });
+    }, REACH_MS);
     return [...lingering, ...nodes.map((node) => `candidate ${node}`), ...this.book.failures];
   }
 

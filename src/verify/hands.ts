@@ -8,6 +8,8 @@ import { monotonicMs, sleep } from './monotonic.js';
 /** For a session to do one thing in. */
 const AT_ONCE_MS = 3_000;
 
+const AGAIN_MS = 500;
+
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Straight access to the ensemble, around all that is done to the workers: a connection that gives orders, and sessions to do things by hand. */
@@ -56,19 +58,28 @@ export class Hands {
     }
   }
 
-  /** Removes a znode and all below it; what others still make there, too. @returns whether all is gone */
-  async removeTree(path: string, timeoutMs: number): Promise<boolean> {
+  /** As {@link byHand}, again and again where servers come and go. @throws what the last attempt did, after so long */
+  async persistently<R>(act: (session: Session) => Promise<R>, timeoutMs: number): Promise<R> {
     const giveUpAt = monotonicMs() + timeoutMs;
-    do {
+    for (;;) {
       try {
-        await this.byHand((session) => removeBelow(session, path));
-        return true;
+        return await this.byHand(act);
       } catch (error) {
-        if (error instanceof CoordinatorError && error.kind === 'no_auth') return false;
-        await sleep(500);
+        const denied = error instanceof CoordinatorError && error.kind === 'no_auth';
+        if (denied || monotonicMs() > giveUpAt) throw error;
+        await sleep(AGAIN_MS);
       }
-    } while (monotonicMs() < giveUpAt);
-    return false;
+    }
+  }
+
+  /** Removes a znode and all below it, also what others still make there. @returns whether all is gone */
+  async removeTree(path: string, timeoutMs: number): Promise<boolean> {
+    try {
+      await this.persistently((session) => removeBelow(session, path), timeoutMs);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,9 @@
+import { electionPaths } from '../election/names.js';
+import type { Session } from '../election/port.js';
 import type { Seat } from './arena.js';
 import { type Around, type Begun, type Fault, onVictim, T } from './fault.js';
 import { OPERATION } from './faulty-line.js';
+import { sleep } from './monotonic.js';
 
 const onLines = (act: (around: Around & { victim: Seat }) => Begun | Promise<Begun>): Fault =>
   onVictim((around) => (around.victim.lines.length === 0 ? undefined : act(around)));
@@ -23,6 +26,29 @@ export const LINE_FAULTS = {
     await each(victim, (line) => line.stall('replies'));
     return { on: [victim], ms: random.between(200, 2 * T(field)), end: mended(victim) };
   }),
+  /**
+   * Its server takes it back, and answers nothing else, as one that is cut off from the quorum may; meanwhile somebody deletes its
+   * candidate. Whoever takes a reconnect for a renewal leads on.
+   */
+  handshakes_only: onLines(async ({ field, random, victim }) => {
+    const who = victim.worker?.who;
+    await each(victim, (line) => line.answerHandshakesOnly());
+    let over = false;
+    const drop = async (): Promise<void> => {
+      while (!over) {
+        await each(victim, (line) => line.drop());
+        await sleep(random.between(100, T(field) / 4));
+      }
+    };
+    const done = drop();
+    await field.byHand((session) => removeCandidate(session, electionPaths(field.root, field.election).queue, who));
+    const end = async () => {
+      over = true;
+      await done;
+      await mended(victim)();
+    };
+    return { on: [victim], ms: random.between(1.5 * T(field), 3 * T(field)), end };
+  }),
   refuse_connections: onLines(async ({ field, random, victim }) => {
     await each(victim, (line) => line.refuse());
     return { on: [victim], ms: random.between(200, 2 * T(field)), end: mended(victim) };
@@ -41,4 +67,12 @@ export const LINE_FAULTS = {
 
 async function each(seat: Seat, act: (line: Seat['lines'][number]) => Promise<void>): Promise<void> {
   await Promise.all(seat.lines.map(act));
+}
+
+async function removeCandidate(session: Session, queue: string, who: string | undefined): Promise<void> {
+  await session.sync('/');
+  for (const node of (await session.children(queue))?.names ?? []) {
+    const found = await session.read(`${queue}/${node}`);
+    if (found !== null && Buffer.from(found.data).includes(`"${who}"`)) await session.remove(`${queue}/${node}`);
+  }
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { check } from '../../../src/verify/checker.js';
+import { Hands } from '../../../src/verify/hands.js';
 import type { History } from '../../../src/verify/history.js';
 import type { Summary } from '../../../src/verify/report.js';
 import { runOn } from '../../../src/verify/run.js';
@@ -78,6 +79,22 @@ describe('a run', () => {
     expect(readdirSync(folder)).toEqual(['out']);
     await waitFor(() => processes().length === 0, { what: 'the helpers to be gone', timeoutMs: 15_000 });
   }, 180_000);
+
+  it('keeps to its chroot, and to credentials that nobody else has', async () => {
+    const words = ['verify', '--minutes', '0.1', '--workers', '2', '--yes', '--json', '--acl', 'auth::cdrwa'];
+    const servers = `${ensemble.connectString}/below`;
+    const { out, err } = await invoke([...words, '--servers', servers], { ...at(), TENURE_AUTH: 'digest:ada:secret' });
+    expect(err).toBe('');
+    const { violations, ...told } = JSON.parse(out) as Summary & { violations: Violation[] };
+    expect(told).toMatchObject({ quorumWatched: true, removed: true });
+    expect(told.writes).toBeGreaterThan(0);
+    // So short a run may have been without a change of leaders.
+    expect(violations.filter(({ kind }) => kind !== 'nothing_to_judge')).toEqual([]);
+    const ada = [{ scheme: 'digest', credential: 'ada:secret' }];
+    const hands = await Hands.open({ servers: ensemble.connectString, auth: ada });
+    expect((await hands.byHand((session) => session.children('/below')))?.names).toEqual([]);
+    await hands.close();
+  }, 120_000);
 
   it('with a guard that lets everybody through finds what that does', async () => {
     const worker = fileURLToPath(new URL('./unguarded-worker.ts', import.meta.url));
