@@ -5,8 +5,9 @@ import {
   NotPausedError,
   TransferRefusedError,
 } from '../errors.js';
+import type { Change } from './change-record.js';
 import { shown } from './checks.js';
-import type { TermRecord, Transfer } from './record.js';
+import type { Pause, TermRecord, Transfer } from './record.js';
 
 /** Who asks for a change of the record, and why: shown to everybody whom it concerns, and kept in the history. */
 export interface Order {
@@ -59,11 +60,22 @@ export function paused(record: TermRecord, order: Order, at: string, election: s
   return { ...record, pause: { by: order.by, at, reason: order.reason }, transfer: null };
 }
 
-export function resumed(record: TermRecord, election: string): TermRecord {
-  if (record.pause === null) {
-    throw new NotPausedError(`${JSON.stringify(election)} is not paused: there is nothing to resume`);
-  }
-  return { ...record, pause: null };
+/** Lifts the pause that stands when it is first tried, and no other: somebody may pause again before we have our reply. */
+export function resumption(election: string): Change {
+  let lifted: Pause | null = null;
+  const isAnother = (pause: Pause) => lifted !== null && (pause.at !== lifted.at || pause.by !== lifted.by);
+  return {
+    edit(record) {
+      const { pause } = record;
+      if (pause === null) {
+        throw new NotPausedError(`${JSON.stringify(election)} is not paused: there is nothing to resume`);
+      }
+      if (isAnother(pause)) return record;
+      lifted = pause;
+      return { ...record, pause: null };
+    },
+    made: ({ pause }) => pause === null || isAnother(pause),
+  };
 }
 
 /** The record with a transfer in it, in the place of an earlier one: the last request wins. But a pause beats it. */

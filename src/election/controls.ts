@@ -11,7 +11,7 @@ import {
   floorRaised,
   type Order,
   paused,
-  resumed,
+  resumption,
   TRANSFER_REACH,
   transferring,
 } from './control.js';
@@ -74,11 +74,8 @@ export class Controls {
   async resume(given: Order, signal: AbortSignal): Promise<void> {
     const order = checkOrder('resume', given);
     await this.#known(signal);
-    await this.#change(
-      { edit: (record) => resumed(record, this.#contest.election), made: ({ pause }) => pause === null },
-      { change: 'resume', at: this.#now(), ...order },
-      signal,
-    );
+    const change = resumption(this.#contest.election);
+    await this.#change(change, { change: 'resume', at: this.#now(), ...order }, signal);
   }
 
   async transfer(

@@ -7,7 +7,7 @@ import {
   floorRaised,
   MAX_FLOOR,
   paused,
-  resumed,
+  resumption,
   transferring,
 } from '../../src/election/control.js';
 import { Holds } from '../../src/election/holds.js';
@@ -44,8 +44,21 @@ describe('orders', () => {
     const record = paused({ ...LED, transfer: TRANSFER }, ORDER, 't1', 'e');
     expect(record).toEqual({ ...LED, pause: { ...ORDER, at: 't1' } });
     expect(() => paused(record, ORDER, 't2', 'e')).toThrow(/"e" is paused already, since t1 by ada: why/);
-    expect(resumed(record, 'e')).toEqual(LED);
-    expect(() => resumed(LED, 'e')).toThrow(/not paused/);
+    expect(resumption('e').edit(record)).toEqual(LED);
+    expect(() => resumption('e').edit(LED)).toThrow(/not paused/);
+  });
+
+  it('a resume whose reply is lost lifts the pause that it saw, and leaves a later one alone', () => {
+    const { edit, made } = resumption('e');
+    const record = { ...LED, pause: PAUSE };
+    edit(record);
+    expect(made(record)).toBe(false);
+    expect(made(LED)).toBe(true);
+    for (const later of [
+      { ...PAUSE, at: 't1' },
+      { ...PAUSE, by: 'eve' },
+    ])
+      expect(made({ ...LED, pause: later })).toBe(true);
   });
 
   it('a transfer takes the place of another, but not of a pause, nor of nothing', () => {
