@@ -54,11 +54,14 @@ describe('orders', () => {
     edit(record);
     expect(made(record)).toBe(false);
     expect(made(LED)).toBe(true);
-    for (const later of [
+    for (const pause of [
       { ...PAUSE, at: 't1' },
       { ...PAUSE, by: 'eve' },
-    ])
-      expect(made({ ...LED, pause: later })).toBe(true);
+    ]) {
+      const later = { ...LED, pause };
+      expect(made(later)).toBe(true);
+      expect(edit(later)).toBe(later);
+    }
   });
 
   it('a transfer takes the place of another, but not of a pause, nor of nothing', () => {
