@@ -1,14 +1,15 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Arena } from './peers/arena.js';
-import { chart, type Mark, type Panel } from './peers/chart.js';
-import { type Contender, contenders, lacking } from './peers/contenders.js';
+import { chart } from './peers/chart.js';
+import { contenders, lacking } from './peers/contenders.js';
 import { costs, idle } from './peers/crowds.js';
 import { cutOffs, noNamespaces } from './peers/cut-offs.js';
 import { deaths } from './peers/deaths.js';
-import { figures, type Samples } from './peers/figures.js';
+import type { Samples } from './peers/figures.js';
 import { handovers } from './peers/handovers.js';
 import { MANY, many } from './peers/many.js';
+import { panels, type Results } from './peers/panels.js';
 import { described, HEAD, labelled, load, machine, ms, rows, settings, table } from './peers/report.js';
 
 /** The parts, and how often each is repeated by default. */
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
     chart: { type: 'string' },
+    draw: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -48,6 +50,7 @@ if (values.help) {
   --quick        quick servers, short timeouts, small crowds: to see that it works, not to measure
   --json FILE    every sample goes there
   --chart NAME   draws NAME.svg and NAME.png; needs chromium
+  --draw LIST    with --chart: measures nothing, and draws what earlier runs wrote with --json
 
 bench/peers/README.md says what is measured, and how.
 `);
@@ -71,27 +74,29 @@ const unknown = wanted.find((part) => !(part in PARTS));
 if (unknown !== undefined) throw new Error(`--only ${unknown}: the parts are ${Object.keys(PARTS).join(', ')}`);
 
 const everything: Record<string, unknown> = {};
-const panels: Panel[] = [];
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const print = (...lines: string[]): void => void process.stdout.write(`${lines.join('\n')}\n`);
 
+/** As JSON has it, whether it comes from a file or not. */
+async function draw(results: object, name: string): Promise<void> {
+  const read = JSON.parse(JSON.stringify(results)) as Results;
+  const { about, loads } = read;
+  const subtitle = `T = ${ms(read.timeoutMs)}; ${described(about)}; load ${Math.min(...loads)} to ${Math.max(...loads)}`;
+  for (const file of await chart(panels(read, known), subtitle, name)) say(file);
+}
+
 const known = await contenders();
+if (values.draw !== undefined) {
+  const runs = values.draw.split(',').map((file) => JSON.parse(readFileSync(file, 'utf8')) as Results);
+  const loads = runs.flatMap((run) => run.loads);
+  await draw(Object.assign({}, ...runs, { loads }), values.chart ?? 'peers');
+  process.exit();
+}
+
 const chosen = values.contenders?.split(',');
 const all = known.filter(({ name }) => chosen?.includes(name) ?? true);
 /** Differs from etcd's in what a client does that is cut off, and in nothing else. */
 const usual = all.filter(({ name }) => name !== 'etcd-leader');
-
-function panel(
-  title: string,
-  scale: Panel['scale'],
-  samples: Samples,
-  names: readonly Pick<Contender, 'name' | 'label'>[],
-): void {
-  const marks = names
-    .filter(({ name }) => samples.of(name).length > 0)
-    .map(({ name, label }): Mark => ({ label, ...figures(samples.of(name)) }));
-  panels.push({ title, scale, marks: marks.filter(({ most }) => Number.isFinite(most)) });
-}
 
 function section(title: string, samples: Samples, names: readonly { name: string; label: string }[] = all): void {
   print('', `### ${title}`, '', table([[...HEAD], ...rows(samples, names)]));
@@ -102,13 +107,11 @@ const measure: Record<Part, (arena: Arena, rounds: number) => Promise<unknown>> 
     const { took, raw } = await handovers(arena, usual, rounds, say);
     section('Graceful hand-over: the leader gives up → the next one says that it leads', took);
     section('Raw yardsticks of the same minutes', raw, labelled(raw));
-    panel('Graceful hand-over', 'log', took, usual);
     return { took, raw };
   },
   async kill(arena, rounds) {
     const { took } = await deaths(arena, usual, 'kill', rounds, say);
     section(`SIGKILL → the successor says that it leads, T = ${ms(timeoutMs)}`, took);
-    panel(`SIGKILL of the leader → the successor leads, T = ${ms(timeoutMs)}`, 'log', took, usual);
     return took;
   },
   async freeze(arena, rounds) {
@@ -116,15 +119,13 @@ const measure: Record<Part, (arena: Arena, rounds: number) => Promise<unknown>> 
     section(`SIGSTOP → the successor says that it leads, T = ${ms(timeoutMs)}`, took);
     section('SIGCONT, with the successor in office → the old leader is told', believed);
     section('SIGCONT → the last `assert()` that passes (Tenure)', asserted);
-    panel(`SIGSTOP of the leader → the successor leads, T = ${ms(timeoutMs)}`, 'linear', took, usual);
-    panel('Thawed, with a successor in office → the old leader is told', 'log', believed, usual);
     return { took, believed, asserted };
   },
   async 'cut-off'(_, rounds) {
     const missing = noNamespaces();
     if (missing !== undefined) {
       print('', `### Cut off: left out, ${missing}`);
-      return missing;
+      return {};
     }
     const result: Record<string, unknown> = {};
     for (const role of ['follows', 'leads'] as const) {
@@ -133,7 +134,6 @@ const measure: Record<Part, (arena: Arena, rounds: number) => Promise<unknown>> 
       section(`The leader's server is cut off with it, ${server}: both believe (negative: nobody does)`, overlap);
       section('… from the cut until the old leader is told', lost);
       section('… from the cut until the successor says that it leads', led);
-      panel(`Both believe that they lead: server cut off with the leader, ${server}`, 'linear', overlap, all);
       result[role] = { overlap, lost, led };
     }
     return result;
@@ -193,12 +193,9 @@ for (const part of Object.keys(PARTS) as Part[]) {
   loads.push(load());
   // After each part, so that it is not lost with a later one.
   if (values.json !== undefined)
-    writeFileSync(values.json, `${JSON.stringify({ about, loads, ...everything }, null, 2)}\n`);
+    writeFileSync(values.json, `${JSON.stringify({ about, timeoutMs, loads, ...everything }, null, 2)}\n`);
 }
 await arena.close();
 print('', `Load of the machine, at the start and after each part: ${loads.join(', ')}.`);
-if (values.chart !== undefined) {
-  const subtitle = `T = ${ms(timeoutMs)}, ${described(about)}; load ${Math.min(...loads)} to ${Math.max(...loads)}`;
-  for (const file of await chart(panels, subtitle, values.chart)) say(file);
-}
+if (values.chart !== undefined) await draw({ about, timeoutMs, loads, ...everything }, values.chart);
 process.exit();
