@@ -135,8 +135,8 @@ export async function openDriver(
     if (driver === 'native' || !(error instanceof DriverUnavailableError)) throw error;
     const message =
       `the driver is 'wire', as the native one can't be loaded (${error.message}). ` +
-      "Install it, or pass driver: 'wire' if that is what you want";
-    logger.warn({ driver: 'wire', err: error }, message);
+      "Ask for wire by name to hear no more of it: driver: 'wire', or TENURE_DRIVER=wire";
+    logger.warn({ driver: 'wire' }, message);
     process.emitWarning(message, { code: 'TENURE_WIRE_DRIVER' });
     return wireDriver(options);
   }

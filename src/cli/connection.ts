@@ -44,10 +44,10 @@ export function openTenure(context: Context, options: ConnectionValues): Promise
   return connect({ ...connectOptions(context, options), lifeline: false, logger: forLookers(context.logger) });
 }
 
-/** Which timeout was granted matters to whoever leads; who only looks is not to be bothered with it. */
+/** Which timeout was granted, and which driver serves, matters to whoever leads; who only looks is not to be bothered with it. */
 function forLookers(logger: Logger): Logger {
   const warn = (fields: object, message: string) => {
-    if ('requestedMs' in fields) logger.debug(fields, message);
+    if ('requestedMs' in fields || 'driver' in fields) logger.debug(fields, message);
     else logger.warn(fields, message);
   };
   return { debug: logger.debug, info: logger.info, error: logger.error, warn };

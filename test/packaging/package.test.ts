@@ -15,6 +15,9 @@ import { pathToFileURL } from 'node:url';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.js';
+import { commandHelp, overview } from '../../src/cli/help.js';
+import { styleFor } from '../../src/cli/style.js';
 import { modulesOf } from './modules.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -78,18 +81,27 @@ afterAll(() => {
 });
 
 describe('the published package', () => {
-  it('holds what runs, and nothing else', () => {
+  it('holds what runs and how to use it, and nothing else', () => {
     const strange = packed.files
       .map(({ path }) => path)
       .filter(
         (path) =>
-          !/^(dist\/.*\.(js|d\.ts)|dist\/agent\/(openapi\.json|page\/\w+\.(mjs|css|html))|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+          !/^(dist\/.*\.(js|d\.ts)|dist\/agent\/(openapi\.json|page\/\w+\.(mjs|css|html))|docs\/(decisions\/)?[\w-]+\.md|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
             path,
           ),
       );
     expect(strange).toEqual([]);
     expect(packed.files.length).toBeGreaterThan(20);
-    expect(packed.unpackedSize).toBeLessThan(1_500_000);
+    expect(packed.unpackedSize).toBeLessThan(2_000_000);
+  });
+
+  it('holds the pages that its commands name', () => {
+    const files = new Set(packed.files.map(({ path }) => path));
+    const plain = { style: styleFor(false), columns: 1_000 };
+    const help = [overview(COMMANDS, plain), ...COMMANDS.map((command) => commandHelp(command, plain))].join('\n');
+    const named = [...help.matchAll(/docs\/[\w/-]+\.md/g)].map(([path]) => path);
+    expect(named).toContain('docs/cli.md');
+    expect(named.filter((path) => !files.has(path))).toEqual([]);
   });
 
   it('has nothing that publint would mend', async () => {

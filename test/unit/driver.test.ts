@@ -45,7 +45,7 @@ it('is wire where the package can not be loaded, and that is said twice', async 
   const { name, log, warnings } = await said(undefined);
   expect(name).toBe('wire');
   expect(log).toHaveLength(1);
-  expect(log[0]).toMatch(/^the driver is 'wire'.*not built.*npm rebuild zookeeper.*pass driver: 'wire'/s);
+  expect(log[0]).toMatch(/^the driver is 'wire'.*not built.*npm rebuild zookeeper.*TENURE_DRIVER=wire/s);
   expect(warnings).toEqual([expect.stringMatching(/^TENURE_WIRE_DRIVER: the driver is 'wire'/)]);
 });
 
