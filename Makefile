@@ -10,13 +10,14 @@ VENDOR ?= dashboards/vendor
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# loglevel: some tools, such as that of the releases, ask for a newer Node.js than the one that everything here runs on.
 # with_sock_cloexec: without it the C client's sockets go to child processes, which breaks both; see docs/operations.md.
 node_modules/.installed: package.json package-lock.json
 	@command -v node >/dev/null || { echo "node is missing: install Node.js 20.19 or newer"; exit 1; }
 	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error("node " + process.version + " is too old: install Node.js 20.19 or newer"); process.exit(1); }'
 	@command -v npm >/dev/null || { echo "npm is missing: install it with Node.js"; exit 1; }
 	@command -v python3 >/dev/null && command -v make >/dev/null && command -v g++ >/dev/null || { echo "python3, make or g++ is missing: install them, the package zookeeper compiles the C client"; exit 1; }
-	with_sock_cloexec=yes npm ci --no-audit --no-fund
+	with_sock_cloexec=yes npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 .PHONY: servers
