@@ -18,6 +18,9 @@ import { until } from './shared-clock.js';
 const LOOK_MS = 1;
 const LONGEST_LOOK_MS = 500;
 
+/** A timer sleeps through a suspension of the machine, which uses the lease up: none that watches a lease sleeps longer. */
+const LONGEST_NAP_MS = 500;
+
 /** From one kill to the next, until nothing of the child runs any more. */
 const KILL_AGAIN_MS = 10;
 
@@ -41,7 +44,7 @@ function watchLease(): void {
   if (child.state === 'none' || leaseEnd === null) return;
   const remaining = until(leaseEnd);
   if (remaining > 0) {
-    leaseTimer = setTimeout(watchLease, Math.ceil(remaining));
+    leaseTimer = setTimeout(watchLease, Math.min(Math.ceil(remaining), LONGEST_NAP_MS));
     return;
   }
   const lives = killChild(child);

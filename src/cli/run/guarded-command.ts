@@ -60,7 +60,7 @@ export class GuardedCommand {
   /**
    * Starts it and resolves when all of it is gone.
    *
-   * @returns null where the term was over before it could be started
+   * @returns null where the term was over before it could be started, or somebody has asked us to stop
    * @throws {CommandFailure} where it can't be
    */
   async run(env: NodeJS.ProcessEnv): Promise<Ended | null> {
@@ -80,10 +80,10 @@ export class GuardedCommand {
     }
   }
 
-  /** Resolves when there is more left of the lease than the command would need to end by itself; or the term is over. */
+  /** Resolves when there is more left of the lease than the command would need to end by itself; or it isn't to be started. */
   async #leaseLong(): Promise<void> {
-    const { limits, onRenewal } = this.#around;
-    const { signal } = this.#term;
+    const { limits, signals, onRenewal } = this.#around;
+    const signal = AbortSignal.any([this.#term.signal, signals.stop]);
     while (!signal.aborted && !(this.#term.state === 'leading' && this.#term.remainingMs() > limits.graceMs)) {
       await new Promise<void>((resolve) => {
         const stop = onRenewal(() => queueMicrotask(done));
@@ -97,13 +97,15 @@ export class GuardedCommand {
     }
   }
 
-  /** From the last look at the lease to the child's start nothing else runs: no loss can fall between. */
+  /** From the last look at the lease to the child's start nothing else runs: no loss and no signal can fall between. */
   #start(env: NodeJS.ProcessEnv): Promise<number> | null {
     const { lifeline, signals, onRenewal } = this.#around;
     const run = randomUUID();
     this.#leaseEnd = this.#readLease(sharedInstant());
     lifeline.lease(this.#leaseEnd);
     lifeline.childStarting(`TENURE_RUN=${run}`);
+    // A signal that came before there was a command to pass it to.
+    if (signals.stopped !== null) return null;
     if (this.#term.signal.aborted || until(this.#leaseEnd) <= 0) return null;
     const [argv0 = '', ...args] = this.#words;
     const child = spawn(this.#path, args, {

@@ -91,12 +91,6 @@ class Run {
   async toTheEnd(): Promise<number> {
     const { logger } = this.#context;
     const { health, waitTimeoutMs } = this.#options;
-    const waitLimit = new AbortController();
-    const waitTimer =
-      waitTimeoutMs === undefined
-        ? undefined
-        : setTimeout(() => waitLimit.abort(new WaitedTooLong(TOO_LONG)), waitTimeoutMs);
-    const patience = AbortSignal.any([this.#signals.stop, waitLimit.signal]);
     const server = health === null ? null : await serveHealth(health, () => this.#standing);
     const warn = (message: string) => logger.warn({}, message);
     // Before the driver connects. What it promises, that a killed or frozen leader's command doesn't go on, can't be done without.
@@ -108,6 +102,13 @@ class Run {
         "the process that ends the command when this one dies can't be started",
       );
     }
+    // Last: a failure until here must leave nothing that keeps the process alive.
+    const waitLimit = new AbortController();
+    const waitTimer =
+      waitTimeoutMs === undefined
+        ? undefined
+        : setTimeout(() => waitLimit.abort(new WaitedTooLong(TOO_LONG)), waitTimeoutMs);
+    const patience = AbortSignal.any([this.#signals.stop, waitLimit.signal]);
     try {
       const tenure = await this.#options.connect(patience);
       try {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -223,6 +224,18 @@ it('--health-port answers 503 while it waits and 200 while the command runs', as
     election: name,
     token: (await operator.record(name))?.['token'],
   });
+});
+
+it('--health-port that is taken: code 125 at once, however long it would wait for the leadership', async () => {
+  const { port, release } = await leasePort();
+  release();
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
+  const options = ['--health-port', `127.0.0.1:${port}`, '--wait-timeout', '1h'];
+  const run = start(election(), shell('sleep 60'), { options });
+  expect(await run.exited).toBe(125);
+  expect(run.errors).toContain(String(port));
+  await new Promise((resolve) => other.close(resolve));
 });
 
 /** A terminal of its own for a command line, and Ctrl-C typed at it. */
