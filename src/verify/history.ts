@@ -29,6 +29,8 @@ export interface HistorySettings {
   readonly leaseMs: number;
   /** What a busy machine may add to a failover before that counts as too long. */
   readonly slackMs: number;
+  /** Whether it was seen when there was a quorum. If not, a time without a leader for want of one counts against the run. */
+  readonly quorumKnown: boolean;
 }
 
 /** What was done to the run, and what its processes said. */

@@ -2,11 +2,15 @@ import { gapBoundMs, gaps } from './gaps.js';
 import type { History } from './history.js';
 import type { Violation } from './violation.js';
 
+export const QUORUM_UNKNOWN =
+  'times without a leader are not judged against the quorum: not all servers say how they do (srvr and mntr, over plain TCP)';
+
 /** A run in numbers. Times are milliseconds. */
 export interface Summary {
   readonly seed: number;
   readonly tookMs: number;
   readonly sessionTimeoutMs: number;
+  readonly quorumKnown: boolean;
   /** How many there were of each kind. */
   readonly faults: Readonly<Record<string, number>>;
   readonly terms: number;
@@ -31,6 +35,7 @@ export function summary(history: History): Summary {
     seed,
     tookMs: endAt - beginAt,
     sessionTimeoutMs: settings.sessionTimeoutMs,
+    quorumKnown: settings.quorumKnown,
     faults: Object.fromEntries([...faults].sort(([a], [b]) => (a < b ? -1 : 1))),
     terms: acts.length,
     writes: writes.length,
@@ -51,6 +56,7 @@ export function report(history: History, violations: readonly Violation[]): stri
     `${terms} terms acted, ${writes} writes accepted and ${refused} refused, ${batches} batches`,
     `leaderless while somebody was well: median ${medianMs.toFixed(0)} ms, longest ${longestMs.toFixed(0)} ms of at most ${boundMs.toFixed(0)}`,
   ];
+  if (!history.settings.quorumKnown) lines.push(QUORUM_UNKNOWN);
   if (violations.length === 0) lines.push('no violations');
   for (const { kind, at, detail } of violations) {
     lines.push(`VIOLATION ${kind}${at === undefined ? '' : ` at ${(at / 1_000).toFixed(3)} s`}: ${detail}`);

@@ -5,6 +5,7 @@ import type { History } from './history.js';
 import { monotonicMs, sleep, until } from './monotonic.js';
 import { watchQuorum } from './quorum.js';
 import { Random } from './random.js';
+import { QUORUM_UNKNOWN } from './report.js';
 import { Torment } from './torment.js';
 
 /** How many faults at once, at most. */
@@ -29,8 +30,6 @@ export interface RunOptions extends FleetOptions {
 
 export interface Run {
   readonly history: History;
-  /** Whether it is known when there was a quorum. If not, a leaderless time for want of one counts as a violation. */
-  readonly quorumWatched: boolean;
   /** Whether the root is gone from the ensemble. */
   readonly removed: boolean;
 }
@@ -55,25 +54,22 @@ export async function runOn(options: RunOptions): Promise<Run> {
   try {
     const { servers } = parseConnectString(connect.servers);
     watch = connect.tls === undefined ? await watchQuorum(servers, fleet.hands, fleet.happenings) : null;
-    if (watch === null) tell(UNWATCHED);
-    history = await run(fleet, options);
+    if (watch === null) tell(QUORUM_UNKNOWN);
+    history = await run(fleet, options, watch !== null);
   } finally {
     watch?.stop();
     removed = await fleet.close();
     if (!removed) tell(`${fleet.root} could not be removed: do it by hand, with deleteall of zkCli.sh`);
   }
-  return { history, quorumWatched: watch !== null, removed };
+  return { history, removed };
 }
-
-const UNWATCHED =
-  'whether there is a quorum can not be told from here (the words srvr and mntr, over plain TCP): leaderless times are not judged against it';
 
 /** What there is to do in a run with these options. */
 export function possibleFaults(lines: boolean, only: readonly string[] = Object.keys(FAULTS)): string[] {
   return only.filter((fault) => fault in FAULTS && (lines || !needsLines(fault)));
 }
 
-async function run(fleet: Fleet, options: RunOptions): Promise<History> {
+async function run(fleet: Fleet, options: RunOptions, quorumKnown: boolean): Promise<History> {
   const { forMs, seed, signal, tell, tickTimeMs, connect } = options;
   const { sessionTimeoutMs } = fleet;
   for (const seat of fleet.seats) fleet.start(seat);
@@ -115,6 +111,7 @@ async function run(fleet: Fleet, options: RunOptions): Promise<History> {
       tickTimeMs,
       leaseMs: connect.leaseMs ?? (sessionTimeoutMs * 2) / 3,
       slackMs: SLACK_MS,
+      quorumKnown,
     },
     beginAt,
     calmAt,

@@ -72,7 +72,7 @@ const left = await field.operate(async (by) => (await by.children(ELECTION)).map
 const history: History = {
   version: 1,
   seed,
-  settings: { sessionTimeoutMs, tickTimeMs, leaseMs: (sessionTimeoutMs * 2) / 3, slackMs: 2_500 },
+  settings: { sessionTimeoutMs, tickTimeMs, leaseMs: (sessionTimeoutMs * 2) / 3, slackMs: 2_500, quorumKnown: true },
   beginAt,
   calmAt,
   endAt,

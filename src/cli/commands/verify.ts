@@ -117,10 +117,10 @@ export const verify = defineCommand({
         },
       }),
     );
-    const { history, quorumWatched, removed } = run;
+    const { history, removed } = run;
     const violations = check(history);
     const files = options.out === undefined ? {} : { files: written(options.out, history, violations) };
-    return tell(context, history, violations, { quorumWatched, removed, ...files });
+    return tell(context, history, violations, { removed, ...files });
   },
 });
 
@@ -193,7 +193,7 @@ function tell(
   context: Context,
   history: History,
   violations: readonly Violation[],
-  more: { quorumWatched?: boolean; removed?: boolean; files?: readonly string[] },
+  more: { removed?: boolean; files?: readonly string[] },
 ): number {
   if (context.json) context.out.json({ ...summary(history), violations, ...more });
   else {

@@ -21,7 +21,7 @@ function good(): History {
   return {
     version: 1,
     seed: 1,
-    settings: { sessionTimeoutMs: 2_000, tickTimeMs: 200, leaseMs: 1_333, slackMs: 500 },
+    settings: { sessionTimeoutMs: 2_000, tickTimeMs: 200, leaseMs: 1_333, slackMs: 500, quorumKnown: true },
     beginAt: 1_000,
     calmAt: 20_000,
     endAt: 30_000,
@@ -147,6 +147,9 @@ describe('the checker', () => {
     const history = { ...good(), acts: [span('a', 1, '10', 1_400, 12_000.5), good().acts[1] as ActSpan] };
     const violations = check(history);
     expect(report(history, violations)).toMatch(/VIOLATION leases_overlap at 11\.000 s: a in term 1 acted for 0\.5 ms/);
+    expect(report(history, violations)).not.toContain('quorum');
+    const blind = { ...history, settings: { ...history.settings, quorumKnown: false } };
+    expect(report(blind, violations)).toContain('not judged against the quorum');
     const picture = timeline(history, violations);
     expect(picture).toContain('leases_overlap: a in term 1');
     expect(picture.match(/<rect/g)?.length).toBeGreaterThan(3);
