@@ -3,8 +3,9 @@ export type Report =
   | { readonly event: 'ready' }
   /** It held its lease at this moment. */
   | { readonly event: 'act'; readonly at: number; readonly term: number; readonly token: string }
+  /** `elected` and `lost` are what it was told of a term, `began` and `ended` what its worker did in it. */
   | {
-      readonly event: 'began' | 'ended';
+      readonly event: 'elected' | 'lost' | 'began' | 'ended';
       readonly at: number;
       readonly term: number;
       readonly token: string;

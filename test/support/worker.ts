@@ -24,6 +24,9 @@ const {
 const tenure = await connect({ servers, sessionTimeoutMs, lifeline });
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
+const told = ({ term, token }: { term: number; token: bigint }) => ({ at: monotonicMs(), term, token: `${token}` });
+tenure.events.on('elected', (event) => report({ event: 'elected', ...told(event) }));
+tenure.events.on('lost', (event) => report({ event: 'lost', ...told(event), why: event.reason }));
 report({ event: 'ready' });
 await tenure
   .election(election, { id })
