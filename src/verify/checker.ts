@@ -1,4 +1,4 @@
-import { gapBoundMs, gaps } from './gaps.js';
+import { gapBoundMs, gaps, longestBeforeFirstMs } from './gaps.js';
 import type { ActSpan, Happening, History } from './history.js';
 import type { Violation } from './violation.js';
 
@@ -63,6 +63,17 @@ const leasesDoNotOverlap: Check = (history) => {
   return violations;
 };
 
+/** Who has been told that its term is over acts no more, whether anybody else leads or not. */
+const lossIsTheEnd: Check = ({ happenings, acts, beginAt }) =>
+  happenings.flatMap((each): Violation[] => {
+    if (each.type !== 'term' || each.what !== 'lost') return [];
+    const { who, term, token, at } = each;
+    const after = acts.find((span) => span.who === who && span.token === token && span.last > at);
+    if (after === undefined) return [];
+    const detail = `${who} acted for ${(after.last - at).toFixed(1)} ms after it was told that it had lost term ${term}`;
+    return [{ kind: 'acted_after_loss', at: at - beginAt, detail }];
+  });
+
 const noStaleWrite: Check = (history) => {
   const violations: Violation[] = [];
   let highest = 0n;
@@ -75,6 +86,28 @@ const noStaleWrite: Check = (history) => {
     } else highest = BigInt(token);
   }
   return violations;
+};
+
+const writersHaveClaimed: Check = (history) => {
+  const held = new Set(claims(history).map(({ who, token }) => `${who} ${token}`));
+  return history.writes
+    .filter(({ who, token }) => !held.has(`${who} ${token}`))
+    .map(({ who, token, order }) => ({
+      kind: 'write_without_claim',
+      detail: `write ${order} has token ${token}, which ${who} never held`,
+    }));
+};
+
+/** A fence is raised by a higher token, and that is claimed first. */
+const refusalsHaveCause: Check = (history) => {
+  const held = claims(history);
+  return history.happenings.flatMap((each): Violation[] => {
+    if (each.type !== 'refused') return [];
+    const { who, token, at } = each;
+    if (held.some((claim) => claim.at <= at && BigInt(claim.token) > BigInt(token))) return [];
+    const detail = `a write of ${who} was refused, and nobody had a token above its ${token}`;
+    return [{ kind: 'refused_without_cause', at: at - history.beginAt, detail }];
+  });
 };
 
 const noLostWrite: Check = ({ writes, acknowledged }) => {
@@ -105,6 +138,14 @@ const gapsAreShortAndExplained: Check = (history) => {
     }
     return violations;
   });
+};
+
+const somebodyBegins: Check = (history) => {
+  const longestMs = longestBeforeFirstMs(history);
+  const bound = gapBoundMs(history);
+  if (longestMs <= bound) return [];
+  const detail = `nobody led for ${longestMs.toFixed(0)} ms without a disturbance before the first term: more than ${bound.toFixed(0)}`;
+  return [{ kind: 'gap_too_long', at: 0, detail }];
 };
 
 const somebodyLeads: Check = (history) => {
@@ -164,10 +205,14 @@ const CHECKS: readonly Check[] = [
   tokensAreUnique,
   tokensIncrease,
   leasesDoNotOverlap,
+  lossIsTheEnd,
   noStaleWrite,
+  writersHaveClaimed,
+  refusalsHaveCause,
   noLostWrite,
   batchesOnce,
   gapsAreShortAndExplained,
+  somebodyBegins,
   somebodyLeads,
   nothingIsLeft,
   metricsAgree,

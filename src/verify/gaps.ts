@@ -43,6 +43,13 @@ export function gaps(history: History): Gap[] {
   return found;
 }
 
+/** The longest part of the time before the first act in which somebody could have been expected to lead, in milliseconds. */
+export function longestBeforeFirstMs(history: History): number {
+  const first = history.acts.reduce((earliest, span) => Math.min(earliest, span.first), Number.POSITIVE_INFINITY);
+  if (first === Number.POSITIVE_INFINITY || first <= history.beginAt) return 0;
+  return new Conditions(history).longestGood(history.beginAt, first);
+}
+
 /** What the run was like from moment to moment. */
 class Conditions {
   readonly #happenings: readonly Happening[];

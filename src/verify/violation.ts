@@ -3,7 +3,12 @@ export type ViolationKind =
   | 'token_reused'
   | 'token_not_increasing'
   | 'leases_overlap'
+  | 'acted_after_loss'
   | 'stale_write_accepted'
+  /** The resource accepted a token that its writer had never claimed. */
+  | 'write_without_claim'
+  /** The resource refused a token although nobody had claimed a higher one. */
+  | 'refused_without_cause'
   /** A write was confirmed, and then overwritten by somebody who didn't know of it. */
   | 'write_lost'
   | 'batch_not_once'

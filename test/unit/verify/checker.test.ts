@@ -83,6 +83,34 @@ const forged: readonly [ViolationKind, string, (history: History) => History][] 
     'a lower token after a higher one',
     (h) => ({ ...h, writes: [...h.writes, { order: 3, key: 'a-1', who: 'a', token: '10' }] }),
   ],
+  [
+    'acted_after_loss',
+    'while nobody else leads',
+    (h) => ({
+      ...h,
+      happenings: [...h.happenings, { type: 'term', who: 'b', what: 'lost', term: 2, token: '20', at: 29_999 }],
+    }),
+  ],
+  [
+    'write_without_claim',
+    'a token out of nowhere',
+    (h) => ({ ...h, writes: [...h.writes, { order: 3, key: 'b-1', who: 'b', token: '21' }] }),
+  ],
+  [
+    'write_without_claim',
+    'a token of somebody else',
+    (h) => ({ ...h, writes: [...h.writes, { order: 3, key: 'c-0', who: 'c', token: '20' }] }),
+  ],
+  [
+    'refused_without_cause',
+    'the newest leader is turned away',
+    (h) => ({ ...h, happenings: [...h.happenings, { type: 'refused', who: 'b', token: '20', code: '', at: 13_000 }] }),
+  ],
+  [
+    'refused_without_cause',
+    'a leader is turned away before there is another',
+    (h) => ({ ...h, happenings: [...h.happenings, { type: 'refused', who: 'a', token: '10', code: '', at: 9_000 }] }),
+  ],
   ['write_lost', 'a confirmed write is gone', (h) => ({ ...h, acknowledged: ['a-0', 'a-1', 'b-0'] })],
   ['batch_not_once', 'twice', (h) => ({ ...h, batches: [{ key: 'batch-1', times: 2 }] })],
   ['batch_not_once', 'never', (h) => ({ ...h, batches: [...h.batches, { key: 'batch-2', times: 0 }] })],
@@ -91,6 +119,7 @@ const forged: readonly [ViolationKind, string, (history: History) => History][] 
     'nobody takes over in time',
     (h) => ({ ...h, acts: [h.acts[0] as ActSpan, span('b', 2, '20', 15_000, 30_000)] }),
   ],
+  ['gap_too_long', 'nobody begins', (h) => ({ ...h, acts: [span('a', 1, '10', 9_000, 10_000), h.acts[1] as ActSpan] })],
   [
     'gap_unexplained',
     'nothing had happened',
@@ -123,6 +152,14 @@ describe('the checker', () => {
   it.each(forged)('finds %s: %s', (kind, _how, forge) => {
     const kinds = check(forge(good())).map((each) => each.kind);
     expect(kinds).toContain(kind);
+  });
+
+  it('finds nothing in a stale writer that is refused, nor in an end that is told as it comes', () => {
+    const more: Happening[] = [
+      { type: 'term', who: 'a', what: 'lost', term: 1, token: '10', at: 10_000 },
+      { type: 'refused', who: 'a', token: '10', code: '', at: 12_100 },
+    ];
+    expect(check({ ...good(), happenings: [...good().happenings, ...more] })).toEqual([]);
   });
 
   it('excuses a long gap while there is no quorum, or nobody well, and not by a moment more', () => {
