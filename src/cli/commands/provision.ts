@@ -20,7 +20,7 @@ const { acl: _acl, driver: _driver, ...REACH_OPTIONS } = CONNECTION_OPTIONS;
 
 export const provision = defineCommand({
   name: 'provision',
-  summary: 'prepare elections with ACLs that let workers do their part and nobody else anything',
+  summary: 'prepare elections, with ACLs that let workers do their part and no more',
   description: [
     'Makes the persistent znodes of the root and of each ELECTION, and gives them ACLs: everything to those who administer, to ' +
       'workers only what they need, to all others nothing. Run it before the first worker starts, and again to add an ' +
@@ -62,7 +62,7 @@ export const provision = defineCommand({
     },
     {
       what: 'By certificates; first look',
-      line: 'tenure provision settlement --tls-ca ca.pem --tls-cert ops.pem --tls-key ops.key --worker x509:CN=worker --dry-run',
+      line: 'tenure provision settlement --tls-ca ca.pem --tls-cert ops.pem --tls-key ops.key --worker x509:CN=w',
     },
   ],
   exitCodes: {
@@ -71,7 +71,7 @@ export const provision = defineCommand({
     [EXIT.usage]: true,
     [EXIT.unreachable]: true,
     [EXIT.denied]:
-      'an ACL keeps us from it: what was done until then stays; run it with credentials that may administer',
+      'an ACL keeps us from it: what was done stays; run it with credentials that may administer',
   },
   async run(context, { options, operands }) {
     const names = [...new Set(operands.map(electionName))];

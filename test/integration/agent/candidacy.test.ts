@@ -146,7 +146,8 @@ describe('a candidacy', () => {
     const next = await other.join('frozen', 'next', { hold: 'ttl', ttlMs: 60_000 });
     await frozen.until('leading');
     await next.until('leading', 25_000);
-    expect(stream.of('end')[0]?.data).toEqual({ reason: 'expired' });
+    const end = await waitFor(() => stream.of('end')[0], { what: 'the end of the stream' });
+    expect(end.data).toEqual({ reason: 'expired' });
     await next.leave();
   });
 
