@@ -67,7 +67,8 @@ async function cost(
   await arena.queueOf(contender, contender.queue(stand.election), candidates);
   const samples: Record<keyof Cost, number[]> = { requests: [], replies: [], requestBytes: [], replyBytes: [] };
   const keys = Object.keys(samples) as (keyof Cost)[];
-  for (let failover = 0; failover < failovers; failover++) {
+  // Somebody has to be left.
+  for (let failover = 0; failover < Math.min(failovers, candidates - 1); failover++) {
     await waitFor(() => crowd.leads, { what: `a leader of ${contender.label}`, timeoutMs: 60_000 });
     await sleep(settledMs);
     const before = await count.read();
