@@ -108,6 +108,7 @@ export type CoordinatorErrorKind =
   | 'auth_failed'
   | 'invalid_argument'
   | 'too_large'
+  | 'quota_exceeded'
   | 'inexact_integer'
   | 'unknown';
 

@@ -30,6 +30,8 @@ export async function untilAnswered<T>(
     } catch (error) {
       const repeat = error instanceof CoordinatorError && error.retriable && sessionLives(session);
       if (!repeat) throw error;
+      // What is refused for good by a code that has no word here would be asked for ever, and nobody know why.
+      if (error.kind === 'unknown' && attempt === 0) host.logger.warn({ err: error }, 'refused; asked for again');
       await reconnectedOr(session, host, backoffMs(RETRY, attempt, host.random), signal);
     }
   }

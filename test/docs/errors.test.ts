@@ -42,6 +42,7 @@ const KINDS: Readonly<Record<CoordinatorErrorKind, true>> = {
   auth_failed: true,
   invalid_argument: true,
   too_large: true,
+  quota_exceeded: true,
   inexact_integer: true,
   unknown: true,
 };

@@ -28,6 +28,7 @@ const KINDS: ReadonlyMap<number, CoordinatorErrorKind> = new Map([
   // An ACL that means nobody, such as `auth` without credentials.
   [-114, 'invalid_argument'],
   [-115, 'auth_failed'],
+  [-125, 'quota_exceeded'],
   // The session has moved to another server: this one has dropped the request.
   [-118, 'connection_lost'],
 ]);

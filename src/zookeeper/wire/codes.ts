@@ -52,6 +52,7 @@ const KINDS: ReadonlyMap<number, CoordinatorErrorKind> = new Map([
   [CODE.sessionExpired, 'session_expired'],
   [-114, 'invalid_argument'],
   [CODE.authFailed, 'auth_failed'],
+  [-125, 'quota_exceeded'],
   // The session has moved to another server: this one has dropped the request.
   [CODE.sessionMoved, 'connection_lost'],
 ]);

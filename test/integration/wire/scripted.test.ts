@@ -137,6 +137,21 @@ it('asks for all that it has missed until all of its watches are left again', as
   expect(asked.find(({ xid }) => xid === XID.setWatches)?.body.long()).toBe(1_000n);
 });
 
+it('tells what is refused for good from what is to be asked for again', async () => {
+  const session = await open(address);
+  for (const [code, kind, retriable] of [
+    [-125, 'quota_exceeded', false],
+    [-118, 'connection_lost', true],
+    [-127, 'unknown', true],
+  ] as const) {
+    script = ({ xid, op }) => reply(xid, op, code);
+    const error = await refusal(session.create('/a', bytes(''), 'ephemeral'));
+    expect(error).toMatchObject({ kind, retriable });
+    expect(session.state).toBe('connected');
+  }
+  script = standard;
+});
+
 it('is over when a server says so, whichever way it says it', async () => {
   const told = await open(address);
   script = ({ xid, op }) => reply(xid, op, -112);
