@@ -137,25 +137,45 @@ func (s *sidecar) events(ctx context.Context, silence time.Duration, path, key s
 	}
 	defer response.Body.Close()
 	name, data := "", []string(nil)
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	lines := bufio.NewReader(response.Body)
+	for {
+		line, err := readLine(lines)
+		if err != nil {
+			return err
+		}
 		alarm.Reset(silence)
-		field, value, _ := strings.Cut(lines.Text(), ":")
+		field, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch {
 		case field == "event":
 			name = value
 		case field == "data":
 			data = append(data, value)
-		case lines.Text() == "":
+		case line == "":
 			if data != nil {
 				each(name, []byte(strings.Join(data, "\n")))
 			}
 			name, data = "", nil
 		}
 	}
-	return lines.Err()
+}
+
+// Views of long queues are longer, and are of no use here.
+const longestLine = 1 << 16
+
+// readLine reads a whole line, and keeps no more of it than can mean something to us.
+func readLine(lines *bufio.Reader) (string, error) {
+	var kept []byte
+	for {
+		piece, more, err := lines.ReadLine()
+		if err != nil {
+			return "", err
+		}
+		kept = append(kept, piece[:min(len(piece), longestLine-len(kept))]...)
+		if !more {
+			return string(kept), nil
+		}
+	}
 }
 
 func refusal(response *http.Response) error {

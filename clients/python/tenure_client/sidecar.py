@@ -167,7 +167,7 @@ class Line:
 def _object(data: bytes) -> Dict[str, Any]:
     try:
         value = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):  # Metadata of others may be nested deeper than this language reads.
         return {}
     return value if isinstance(value, dict) else {}
 

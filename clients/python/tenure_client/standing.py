@@ -197,9 +197,9 @@ class Standing:
 
         ``sent_at`` is when the request was sent that this answers; None for an event, which never lengthens anything.
         """
-        version = news["version"]
-        if version < self._version:
-            # Overtaken by what came on the other connection.
+        version = news.get("version")
+        if not isinstance(version, int) or version < self._version:
+            # Overtaken by what came on the other connection; or no news of a sidecar at all.
             return _AGAIN
         fresh = version > self._version
         self._version = version

@@ -125,6 +125,20 @@ export function deadlineTests(test: TestAPI, command: () => Command): void {
     expect(worker.of('act').at(-1)?.at).toBeGreaterThan(monotonicMs() - SLACK_MS);
   });
 
+  test('views of a long queue, and of metadata nested without end, leave the stream as it is', async () => {
+    await using sidecar = await FakeSidecar.start();
+    await using worker = start(sidecar);
+    await worker.leads();
+    await waitFor(() => sidecar.streams > 0, { what: 'a stream' });
+    const view = (metadata: string, candidates: string) =>
+      sidecar.send('view', `{"leader":{"metadata":${metadata}},"candidates":[${candidates}]}`);
+    view(`${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`, '');
+    view('{}', Array.from({ length: 3_000 }, () => JSON.stringify({ id: 'a'.repeat(1_000) })).join());
+    sidecar.event(notLeading('draining', '7', 'paused'));
+    expect((await worker.until('cancelled')).reason).toContain('paused');
+    expect(sidecar.opened).toBe(1);
+  });
+
   test('a sidecar that forgot the candidacy: cancelled at once, and joins anew', async () => {
     await using sidecar = await FakeSidecar.start();
     await using worker = start(sidecar);

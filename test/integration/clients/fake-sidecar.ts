@@ -37,6 +37,8 @@ export class FakeSidecar implements AsyncDisposable {
   /** Answered instead, where it isn't null. */
   refuses: { readonly status: number; readonly code: string } | null = null;
   version = 1;
+  /** How many streams have been opened. */
+  opened = 0;
   readonly #streams = new Set<ServerResponse>();
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy());
@@ -54,8 +56,11 @@ export class FakeSidecar implements AsyncDisposable {
 
   /** Tells it on the stream. @param version that of a later state, unless said otherwise */
   event(told: Told, version = ++this.version): void {
-    const data = JSON.stringify({ ...told, previous: null, version });
-    for (const stream of this.#streams) stream.write(`event: candidacy\ndata: ${data}\n\n`);
+    this.send('candidacy', JSON.stringify({ ...told, previous: null, version }));
+  }
+
+  send(event: string, data: string): void {
+    for (const stream of this.#streams) stream.write(`event: ${event}\ndata: ${data}\n\n`);
   }
 
   /** From now on, everywhere. */
@@ -78,6 +83,7 @@ export class FakeSidecar implements AsyncDisposable {
     if (url.includes('/events')) {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       this.#streams.add(response);
+      this.opened += 1;
       response.once('close', () => this.#streams.delete(response));
       return;
     }
