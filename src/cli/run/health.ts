@@ -44,7 +44,8 @@ export async function serveHealth({ host, port }: HealthAddress, standing: () =>
     server.once('error', reject);
     server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
   });
-  // The command decides how long we live, and no probe's connection.
+  // The command decides how long we live, and no probe's connection, not even one that can't be accepted.
+  server.on('error', () => {});
   server.unref();
   return server;
 }
