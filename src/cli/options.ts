@@ -50,7 +50,7 @@ export const CONNECTION_OPTIONS = {
     choices: ['native', 'wire'],
     env: 'TENURE_DRIVER',
     help:
-      'Who speaks to ZooKeeper: the official C client, or our own code, which TLS and ACLs need. ' +
+      'Who speaks to ZooKeeper: the official C client, or our own code, which TLS needs and --acl takes by itself. ' +
       'Without it native, and wire where that is not installed.',
   },
   tls: {

@@ -70,8 +70,7 @@ export const provision = defineCommand({
     [EXIT.failure]: true,
     [EXIT.usage]: true,
     [EXIT.unreachable]: true,
-    [EXIT.denied]:
-      'an ACL keeps us from it: what was done stays; run it with credentials that may administer',
+    [EXIT.denied]: 'an ACL keeps us from it: what was done stays; run it with credentials that may administer',
   },
   async run(context, { options, operands }) {
     const names = [...new Set(operands.map(electionName))];
