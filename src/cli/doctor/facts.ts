@@ -55,6 +55,8 @@ export interface AccessFacts {
   readonly acl: readonly AclLine[] | null;
   /** Which of them an ACL forbids. */
   readonly forbidden: readonly ('read' | 'create' | 'write' | 'delete')[];
+  /** We may not create at the root, but where workers do in a root that was prepared for them. */
+  readonly prepared: boolean;
   /** Nothing was written because we were told to. */
   readonly readOnly: boolean;
 }

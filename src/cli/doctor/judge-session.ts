@@ -93,11 +93,13 @@ function skew(served: readonly Served[]): Finding[] {
   return [finding('clock_skew', 'warning', text, fix)];
 }
 
-function access({ path, rootExists, acl, forbidden, readOnly }: AccessFacts): Finding[] {
+function access({ path, rootExists, acl, forbidden, prepared, readOnly }: AccessFacts): Finding[] {
   const found: Finding[] = [];
   if (forbidden.length > 0) {
-    const fix = 'give the credentials with --auth-file, or change the ACL with setAcl in zkCli.sh';
+    const fix = 'give the credentials with --auth-file, or let them in with tenure provision';
     found.push(finding('access', 'error', `${path}: we may not ${forbidden.join(', ')}`, fix));
+  } else if (prepared) {
+    found.push(ok('access', `${path}: we may take part in elections that were prepared, and make no others`));
   } else {
     const may = readOnly ? 'read' : 'read, create, write and delete';
     const note = rootExists ? '' : '; the root is absent and is made by the first candidate';
@@ -106,7 +108,7 @@ function access({ path, rootExists, acl, forbidden, readOnly }: AccessFacts): Fi
   if (acl?.some((line) => line.scheme === 'world' && /[cdwa]/.test(line.permissions)) === true) {
     const who = acl.map(({ scheme, id, permissions }) => `${scheme}:${id}:${permissions}`).join(', ');
     const fix =
-      'keep others off the network of the ensemble, or create the root with an ACL and run workers with the wire driver and --acl';
+      'keep others off the network of the ensemble; close root and elections with tenure provision, and run workers with --acl';
     found.push(finding('acl', 'notice', `${path} is open to everybody who reaches the ensemble (${who})`, fix));
   } else if (acl !== null) {
     found.push(ok('acl', `${path} is kept to ${acl.map(({ scheme, id }) => `${scheme}:${id}`).join(', ')}`));

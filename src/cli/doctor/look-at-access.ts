@@ -1,3 +1,4 @@
+import { sessionsPath } from '../../election/names.js';
 import { isKind } from '../../election/nodes.js';
 import type { WireSession } from '../../zookeeper/wire/session.js';
 import type { AccessFacts } from './facts.js';
@@ -20,19 +21,28 @@ export async function lookAtAccess(
       forbidden.push(right);
     }
   };
-  await attempt('read', () => session.children(path));
-  if (!readOnly) {
-    const probe = `${path === '/' ? '' : path}/${around.host.uuid()}`;
-    const data = new TextEncoder().encode('{"v":1}');
+  const data = new TextEncoder().encode('{"v":1}');
+  const created = async (parent: string): Promise<string | null> => {
+    const probe = `${parent === '/' ? '' : parent}/${around.host.uuid()}`;
     await attempt('create', () => session.create(probe, data, 'ephemeral'));
-    if (!forbidden.includes('create')) {
+    return forbidden.includes('create') ? null : probe;
+  };
+  await attempt('read', () => session.children(path));
+  let prepared = false;
+  if (!readOnly) {
+    const probe = await created(path);
+    if (probe !== null) {
       await attempt('write', () => session.write(probe, data, -1));
       await attempt('delete', () => session.remove(probe));
+    } else if (path === around.root && (await deepest(session, sessionsPath(path))) !== path) {
+      // As `tenure provision` makes it for workers: they create below `sessions`, and in queues. The probe goes with our session.
+      forbidden.splice(forbidden.indexOf('create'), 1);
+      prepared = (await created(sessionsPath(path))) !== null;
     }
   }
   const acl = await session.acl(path).catch((error: unknown) => {
     if (isKind(error, 'no_auth')) return null;
     throw error;
   });
-  return { path, rootExists: path === around.root, acl: acl?.map(aclLine) ?? null, forbidden, readOnly };
+  return { path, rootExists: path === around.root, acl: acl?.map(aclLine) ?? null, forbidden, prepared, readOnly };
 }

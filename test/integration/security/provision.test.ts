@@ -121,6 +121,27 @@ eachVersion([], (versioned) => {
       async () => Buffer.from((await operator.read(`${root}/settlement/history`))?.data ?? []).includes('"resigned"'),
       { what: `the history to be written (it was ${Buffer.from(written?.data ?? [])})` },
     );
+    const looked = await invoke(
+      [
+        'doctor',
+        '--servers',
+        ensemble.connectString,
+        '--root',
+        root,
+        '--auth-file',
+        workers.file(folder),
+        '--json',
+        '--driver',
+        'wire',
+      ],
+      {},
+    );
+    expect(JSON.parse(looked.out).findings).toContainEqual(
+      expect.objectContaining({
+        severity: 'ok',
+        message: expect.stringContaining('we may take part in elections that were prepared'),
+      }),
+    );
     // Workers look around, too, and make nothing that wasn't made for them.
     await using worker = await connect({ ...settings, servers: ensemble.connectString });
     expect(await worker.elections()).toEqual(['settlement']);

@@ -47,7 +47,7 @@ function facts(servers: readonly ServerFacts[] = [server(1), server(2), server(3
   return {
     asked: { sessionTimeoutMs: 10_000, root: '/tenure', tls: false },
     ensemble: { servers, health: judge(found), membersKnown: true },
-    access: { path: '/tenure', rootExists: true, acl: null, forbidden: [], readOnly: false },
+    access: { path: '/tenure', rootExists: true, acl: null, forbidden: [], prepared: false, readOnly: false },
     elections: [],
     liveSessions: null,
     native: { state: 'good', message: 'it loads' },
@@ -180,7 +180,7 @@ describe('the session', () => {
   });
 
   it('without rights is an error, and open to all a notice', () => {
-    const access = { path: '/tenure', rootExists: true, readOnly: false };
+    const access = { path: '/tenure', rootExists: true, prepared: false, readOnly: false };
     const world = [{ scheme: 'world', id: 'anyone', permissions: 'cdrwa' }];
     const shut = facts(undefined, { access: { ...access, acl: world, forbidden: ['create', 'write'] } });
     expect(of('access', sound(judgeSession(shut)))).toEqual(['error: /tenure: we may not create, write']);
