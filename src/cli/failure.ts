@@ -27,12 +27,18 @@ export function failureOf(error: unknown): Failure {
     return { exitCode, code, message, hint, retriable };
   };
   if (error instanceof UsageError) return failure(EXIT.usage, 'USAGE', false, error.hint);
-  if (error instanceof CommandFailure) return failure(error.exitCode, error.code);
+  if (error instanceof CommandFailure) return failure(error.exitCode, error.code, false, SYSTEM_HINTS[error.code]);
   if (error instanceof TenureError) return failure(exitCodeOf(error), error.code, error.retriable);
   if (error instanceof DOMException && error.name === 'TimeoutError') return failure(EXIT.timeout, 'TIMEOUT', true);
   const { code } = (error ?? {}) as { code?: unknown };
-  return failure(EXIT.failure, typeof code === 'string' ? code : 'INTERNAL');
+  return failure(EXIT.failure, typeof code === 'string' ? code : 'INTERNAL', false, SYSTEM_HINTS[String(code)]);
 }
+
+/** What to do about errors of the operating system, which tell no fix themselves. */
+const SYSTEM_HINTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there, perhaps a second one of this command: end it, or give another address',
+  EADDRNOTAVAIL: 'this machine has no such address: give one of its own, or 0.0.0.0 for all',
+};
 
 function exitCodeOf(error: TenureError): number {
   if (error instanceof InvalidOptionError || error instanceof InvalidElectionNameError) return EXIT.usage;

@@ -10,7 +10,7 @@ import { COMMON_OPTIONS } from '../../../src/cli/options.js';
 import { parseCommand, splitAtOperand } from '../../../src/cli/parse.js';
 import { styleFor, wantsColour } from '../../../src/cli/style.js';
 import { table, visible, wrap } from '../../../src/cli/text.js';
-import { UsageError } from '../../../src/cli/usage-error.js';
+import { CommandFailure, UsageError } from '../../../src/cli/usage-error.js';
 import { ConnectTimeoutError, CoordinatorError, InvalidOptionError, TokenRegressedError } from '../../../src/errors.js';
 
 const sample = defineCommand({
@@ -210,6 +210,15 @@ describe('a failure', () => {
 
   it('stays on one line', () => {
     expect(failureOf(new Error('two\nlines')).message).toBe('two�lines');
+  });
+
+  it.each(['EADDRINUSE', 'EADDRNOTAVAIL'])('says what to do about %s', (code) => {
+    expect(failureOf(Object.assign(new Error('listen'), { code }))).toMatchObject({
+      exitCode: EXIT.failure,
+      code,
+      hint: expect.stringContaining('give'),
+    });
+    expect(failureOf(new CommandFailure(125, code, 'listen')).hint).toContain('give');
   });
 });
 
