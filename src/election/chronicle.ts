@@ -16,6 +16,9 @@ const AWAY_MS = 1_000;
 /** How many histories are written at once. Thousands of elections may be won in one go. */
 const AT_ONCE = 4;
 
+/** How long one that was begun waits for a connection that broke, in milliseconds. */
+const BACK_MS = 10_000;
+
 /** How often one is tried, over others who write it at the same time, and over connections that break. */
 const ATTEMPTS = 8;
 
@@ -33,6 +36,7 @@ export class Chronicle {
   readonly #waiting = new Map<string, { paths: ElectionPaths; entries: HistoryEntry[] }>();
   #alarm: Cancel | null = null;
   #writing = 0;
+  #closed = false;
   #idle: () => void = () => {};
 
   constructor(host: Host, membership: Membership) {
@@ -40,8 +44,9 @@ export class Chronicle {
     this.#membership = membership;
   }
 
-  /** Takes a note for later. Never throws. */
+  /** Takes a note for later; none after {@link close}. Never throws. */
   note(paths: ElectionPaths, entries: readonly HistoryEntry[]): void {
+    if (this.#closed) return;
     const known = this.#waiting.get(paths.history);
     if (known !== undefined) known.entries.push(...entries);
     else this.#waiting.set(paths.history, { paths, entries: [...entries] });
@@ -60,7 +65,7 @@ export class Chronicle {
     for (let attempt = 0; attempt < ATTEMPTS; ) {
       const session = this.#connected();
       if (session === null) {
-        if (clock.monotonic() >= end) break;
+        if (this.#closed || clock.monotonic() >= end) break;
         await sleep(this.#host, RETRY_MS);
         continue;
       }
@@ -79,6 +84,7 @@ export class Chronicle {
 
   /** Writes what still waits, for so long at most; what is left then stays unwritten. */
   async close(withinMs: number): Promise<void> {
+    this.#closed = true;
     this.#alarm?.();
     this.#alarm = null;
     if (this.#waiting.size === 0 && this.#writing === 0) return;
@@ -113,7 +119,7 @@ export class Chronicle {
       const [path, { paths, entries }] = next;
       this.#waiting.delete(path);
       this.#writing += 1;
-      void this.write(paths, entries, 0).then(() => {
+      void this.write(paths, entries, BACK_MS).then(() => {
         this.#writing -= 1;
         this.#next();
       });
