@@ -65,7 +65,7 @@ function tlsOptions(env: NodeJS.ProcessEnv, options: ConnectionValues): TlsOptio
 function parseAcl(text: string): AclEntry[] {
   const entries: AclEntry[] = [];
   for (let rest = text; rest !== ''; ) {
-    const parts = /^([^:,]+):(.*?):([cdrwa]+)(?:,(?=.)|$)/.exec(rest);
+    const parts = /^([a-z]\w*):(.*?):([cdrwa]+)(?:,(?=[a-z]\w*:)|$)/i.exec(rest);
     if (parts === null) {
       throw new UsageError(`--acl: ${JSON.stringify(rest)} must be scheme:id:permissions, such as auth::cdrwa`);
     }
