@@ -18,6 +18,7 @@ import {
 import type { Host } from './host.js';
 import { type Judgement, judge } from './judgement.js';
 import { leadershipLost } from './loss.js';
+import { isKind } from './nodes.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment } from './port.js';
 import { readRecord } from './reading.js';
@@ -305,8 +306,9 @@ export class Keeper {
       if (this.#view.record !== record) return;
       if (stands) this.dispatch({ type: 'record', says: 'transferred' });
       else await this.write(encodeRecord({ ...record, transfer: null }));
-    } catch {
-      // The term is over; or somebody else has changed the record, which we are told of.
+    } catch (error) {
+      // Lost on the way: look again, and judge again. Else the term is over; or the record has changed, which we are told of.
+      if (isKind(error, 'connection_lost', 'operation_timeout') && !this.signal.aborted) await this.readAgain();
     }
   }
 

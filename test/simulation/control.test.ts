@@ -78,3 +78,23 @@ describe('a hold', () => {
     expect(fleet.failures).toEqual([]);
   });
 });
+
+describe('a transfer to nobody', () => {
+  it('is struck out by the leader, whatever becomes of its connection meanwhile', async () => {
+    for (let seed = 1; seed <= 30; seed++) {
+      const world = createWorld({ seed });
+      const fleet = new Fleet(world, { election: ELECTION, sessionTimeoutMs: 4_000 });
+      fleet.start(1);
+      await world.run({ untilMs: world.now + 10_000 });
+      const path = `/tenure/${ELECTION}/term`;
+      const record = () => JSON.parse(Buffer.from(world.inspect(path)?.data ?? []).toString());
+      const { term } = record();
+      const at = new Date(0).toISOString();
+      const transfer = { to: '_c_x-lock-0000000009', at, deadline: at, ...BY };
+      world.schedule(world.random.fraction() * 12, () => fleet.workers[0]?.client.dropConnection());
+      await world.drive(() => world.operator.write(path, Buffer.from(JSON.stringify({ ...record(), transfer }))));
+      await world.run({ untilMs: world.now + 10_000 });
+      expect(record(), `seed ${seed}`).toMatchObject({ term, transfer: null });
+    }
+  }, 60_000);
+});
