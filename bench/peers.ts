@@ -32,6 +32,7 @@ const { values } = parseArgs({
     contenders: { type: 'string' },
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
+    many: { type: 'string' },
     chart: { type: 'string' },
     draw: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
@@ -47,6 +48,7 @@ if (values.help) {
     .join(', ')}; hand-overs are five a round)
   --timeout MS   session timeout, whole seconds (4000)
   --contenders LIST  of tenure, tenure-alone, curator, kazoo, go, etcd, etcd-leader (all); etcd is needed for hand-overs
+  --many N       elections in one process of Tenure (10000)
   --quick        quick servers, short timeouts, small crowds: to see that it works, not to measure
   --json FILE    every sample goes there
   --chart NAME   draws NAME.svg and NAME.png; needs chromium
@@ -67,7 +69,7 @@ const timeoutMs = Number(values.timeout ?? (quick ? 2_000 : 4_000));
 const tickTime = quick ? 500 : 2_000;
 const sizes = quick ? [3] : [3, 30, 100];
 const elections = quick ? 10 : 100;
-const crowd = quick ? 300 : 10_000;
+const crowd = Number(values.many ?? (quick ? 300 : 10_000));
 const seconds = quick ? 1 : 10;
 const wanted = values.only.split(',');
 const unknown = wanted.find((part) => !(part in PARTS));
