@@ -201,7 +201,7 @@ function first(standing: Standing, now: number): Step {
 function firstAfter(state: Waiting, now: number, rules: CampaignRules): Step {
   const [next, effects] = first(state, now);
   if (next.name !== 'patient' || state.leader === null) return [next, effects];
-  return next.view?.current === true ? decide(next, now, rules) : [next, []];
+  return next.view !== null && isCurrent(next.view) ? decide(next, now, rules) : [next, []];
 }
 
 /** What a record that has just been read tells whoever stands in the queue. */

@@ -98,3 +98,23 @@ describe('a transfer to nobody', () => {
     }
   }, 60_000);
 });
+
+describe('a term record that is deleted by hand', () => {
+  it('costs the leader its term, and its successor leads once that lease is over', async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const world = createWorld({ seed });
+      const fleet = new Fleet(world, { election: ELECTION, sessionTimeoutMs: 4_000 });
+      for (let i = 0; i < 3; i++) fleet.start(1);
+      await world.run({ untilMs: world.now + 10_000 });
+      const before = fleet.acts.at(-1);
+      await world.drive(() => world.operator.remove(`/tenure/${ELECTION}/term`));
+      const at = world.now;
+      await world.run({ untilMs: at + 10_000 });
+      const next = fleet.acts.find(({ token }) => token !== before?.token);
+      expect(next, `seed ${seed}`).toBeDefined();
+      expect(next?.token).toBeGreaterThan(before?.token ?? 0n);
+      expect((next?.at ?? 0) - at).toBeLessThan(4_000);
+      expect(fleet.failures).toEqual([]);
+    }
+  }, 60_000);
+});

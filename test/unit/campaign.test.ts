@@ -241,7 +241,8 @@ describe('patience', () => {
       [500, gone('n-0000000005')],
     );
     expect(waited.state.name).toBe('patient');
-    expect(waited.claim).toBeUndefined();
+    // No watch can be left where there is no record: nothing but this alarm would wake it.
+    expect(waited.last).toEqual([expect.objectContaining({ do: 'alarm' })]);
   });
 
   it('is followed by the takeover delay', () => {
