@@ -323,4 +323,16 @@ describe.concurrent('where nothing is there yet', () => {
     expect(again.token).toBeGreaterThan(term.token);
     await contender.stop();
   });
+
+  it('a term record that is deleted by hand does not keep the successor from leading', async () => {
+    const name = fresh();
+    const first = await enter(name, 'first');
+    const term = await first.leading();
+    const second = await enter(name, 'second');
+    await operator.queueOf(name, 2);
+    await operator.remove(operator.termPath(name));
+    expect(await first.lost(term)).toBe('superseded');
+    expect((await second.leading(1)).token).toBeGreaterThan(term.token);
+    await Promise.all([first.stop(), second.stop()]);
+  });
 });
