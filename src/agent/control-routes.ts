@@ -1,4 +1,5 @@
 import type { Request, Response, Router } from 'express';
+import { orAborted } from '../election/waiting.js';
 import type { ControlOptions, Election, HistoryEntry } from '../index.js';
 import { target } from './candidacy-routes.js';
 import { unavailable } from './problem.js';
@@ -38,7 +39,12 @@ export function controlRoutes(router: Router, sidecar: Sidecar): void {
   }));
 
   router.get('/v1/elections/:name/history', async (request, response) => {
-    const entries = await asked(sidecar, request, (election, signal) => election.history({ signal }));
+    const entries = await asked(sidecar, request, (election, signal) =>
+      orAborted(
+        sidecar.reads.take(() => election.history({ signal })),
+        signal,
+      ),
+    );
     response.json({ election: target(sidecar, request).name, entries: entries.map(entryBody) });
   });
 

@@ -1,3 +1,5 @@
+import type { Turns } from '../election/turns.js';
+import { orAborted } from '../election/waiting.js';
 import type { Election, ElectionView, Logger } from '../index.js';
 import { unavailable } from './problem.js';
 
@@ -23,13 +25,15 @@ export class Observatory {
   /** Without a candidacy. Null while there has been no connection yet. */
   readonly #election: (name: string) => Election | null;
   readonly #logger: Logger;
+  readonly #reads: Turns;
   readonly #observed = new Map<string, Observed>();
   readonly #reading = new Map<string, Promise<ElectionView>>();
   #changes = 0;
   #closed = false;
 
-  constructor(election: (name: string) => Election | null, logger: Logger) {
+  constructor(election: (name: string) => Election | null, reads: Turns, logger: Logger) {
     this.#election = election;
+    this.#reads = reads;
     this.#logger = logger;
   }
 
@@ -101,9 +105,9 @@ export class Observatory {
     if (under !== undefined) return under;
     const election = this.#election(name);
     if (election === null) return Promise.reject(new Error('not connected yet'));
-    const reading = election
-      .current({ signal: AbortSignal.timeout(READ_TIMEOUT_MS) })
-      .finally(() => this.#reading.delete(name));
+    const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+    const turn = this.#reads.take(() => election.current({ signal }));
+    const reading = orAborted(turn, signal).finally(() => this.#reading.delete(name));
     this.#reading.set(name, reading);
     return reading;
   }

@@ -1,3 +1,4 @@
+import { Turns } from '../election/turns.js';
 import type { Logger, Tenure } from '../index.js';
 import { Candidacies } from './candidacies.js';
 import type { Candidacy } from './candidacy.js';
@@ -31,6 +32,9 @@ export interface SidecarOptions {
 
 type Listener = (candidacy: Candidacy, ending: Ending | null) => void;
 
+/** Of what requests have read in ZooKeeper. A renewal waits behind all of them: whoever asks for a lot shall end nobody's lease. */
+const READS_AT_ONCE = 16;
+
 /** What all requests share. */
 export class Sidecar {
   readonly options: SidecarOptions;
@@ -40,6 +44,8 @@ export class Sidecar {
   readonly streams: Streams;
   /** Of what changes state: joining, giving up, control. */
   readonly changes: Rate;
+  /** For what is read on request. */
+  readonly reads = new Turns(READS_AT_ONCE);
   readonly overview: Overview;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #followers = new Set<(election: string) => void>();
@@ -57,7 +63,7 @@ export class Sidecar {
       onEnd: (candidacy, ending) => this.#tell(candidacy, ending),
     });
     this.connection = connect(this);
-    this.observatory = new Observatory((name) => this.connection.tenure?.onlooker(name) ?? null, logger);
+    this.observatory = new Observatory((name) => this.connection.tenure?.onlooker(name) ?? null, this.reads, logger);
     this.overview = new Overview(this);
     this.streams = new Streams(limits.streams, limits.stallMs);
     this.changes = new Rate(limits.changesPerSecond, 20 + 2 * limits.candidacies);

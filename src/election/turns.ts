@@ -8,7 +8,11 @@ const AT_ONCE = 64;
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
-  #free = AT_ONCE;
+  #free: number;
+
+  constructor(atOnce = AT_ONCE) {
+    this.#free = atOnce;
+  }
 
   async take<T>(task: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
