@@ -1,6 +1,6 @@
 import type { Instant } from '../lease/clock.js';
 import { patienceBasis, patienceEnds, type Sightings } from '../lease/patience.js';
-import { MAX_TOKEN } from '../token.js';
+import { MAX_TOKEN, type Token } from '../token.js';
 import type {
   CampaignEffect,
   CampaignEvent,
@@ -255,7 +255,7 @@ function decide(state: Patient, now: number, rules: CampaignRules): Step {
   }
   if (record.pause !== null) return [state, []];
   if (binds(state.transfer, self.node, now)) return seek(state, state.transfer);
-  if (token <= (record.latest?.token ?? 0n) || token > MAX_TOKEN) return [out(state, 'token_regressed'), []];
+  if (token <= highestKnown(state) || token > MAX_TOKEN) return [out(state, 'token_regressed'), []];
   const announced = mourned === null || (state.leader?.session === mourned.session && state.leader.ended);
   if (!announced) {
     const ends = patienceEnds(
@@ -347,5 +347,12 @@ function opened(
 function out(state: Standings, why: Out['why']): Out {
   const token = state.view === null ? null : state.view.record.floor + state.self.czxid;
   const mayHaveClaimed = state.name !== 'waiting' && state.claimSentAt !== null;
-  return { name: 'out', why, view: state.view, token, mayHaveClaimed };
+  return { name: 'out', why, view: state.view, token, highest: highestKnown(state), mayHaveClaimed };
+}
+
+/** Of the record, and of a term that we know of although its record was deleted by hand: with that its floor is forgotten. */
+function highestKnown({ view, mourned }: Standing): Token {
+  const recorded = view?.record.latest?.token ?? 0n;
+  const known = mourned?.token ?? 0n;
+  return recorded > known ? recorded : known;
 }

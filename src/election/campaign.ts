@@ -102,6 +102,8 @@ export interface Out {
   /** The record as last read, and the token that we would have had. */
   readonly view: RecordView | null;
   readonly token: Token | null;
+  /** The highest token of an earlier term that we know of; 0 where there is none. */
+  readonly highest: Token;
   /** A claim was sent and may stand in the record, though its term was never opened. */
   readonly mayHaveClaimed: boolean;
 }

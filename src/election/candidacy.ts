@@ -322,7 +322,7 @@ export class Candidacy {
 
   #regressed(state: Out): TokenRegressedError {
     const token = state.token ?? 0n;
-    const recorded = state.view?.record.latest?.token ?? 0n;
+    const recorded = state.highest;
     this.#emit('token_regressed', { token, recorded });
     return new TokenRegressedError(
       `election ${JSON.stringify(this.#contest.election)}: our token ${token} would not exceed ${recorded}, the token of ` +

@@ -241,6 +241,10 @@ describe('patience', () => {
       [500, gone('n-0000000005')],
     );
     expect(waited.state.name).toBe('patient');
+    // The floor went with the record: nobody may be given a token that resources refuse.
+    const lower = { type: 'record', view: { ...view(term({ token: 2_000n }), { floor: 1_500n }) } } as const;
+    const { state } = run([], [5, lower], [600, record(absent)]);
+    expect(state).toMatchObject({ name: 'out', why: 'token_regressed', token: 900n, highest: 2_000n });
     // No watch can be left where there is no record: nothing but this alarm would wake it.
     expect(waited.last).toEqual([expect.objectContaining({ do: 'alarm' })]);
   });
