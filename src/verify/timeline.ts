@@ -2,7 +2,7 @@ import type { Happening, History } from './history.js';
 import type { Violation } from './violation.js';
 
 const WIDTH = 1_600;
-const LEFT = 130;
+const LEFT = 155;
 const ROW = 18;
 const COLOURS = ['#4269d0', '#efb118', '#3ca951', '#ff725c', '#a463f2', '#6cc5b0', '#9c6b4e', '#ff8ab7'];
 

@@ -27,7 +27,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "    case 'connected':\n      return [holding, [{ do: 'renew' }]];",
     replace:
       "    case 'connected':\n      return watched({ ...confirmed(holding, now), doubt: null }, now, [{ do: 'renew' }]);",
-    faults: ['handshakes_only'],
+    faults: ['handshakes_only', 'kill_worker'],
     tests: ['test/integration/election/handover.test.ts'],
   },
   {
@@ -58,7 +58,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'zookeeper/renewals.ts',
     find: "this.#tell({ type: 'confirmed', sentAt, now });",
     replace: "this.#tell({ type: 'confirmed', sentAt: now, now });",
-    faults: ['delay_replies', 'handshakes_only'],
+    faults: ['delay_replies', 'handshakes_only', 'kill_worker'],
     tests: ['test/integration/election/handover.test.ts', 'test/integration/election/trouble.test.ts'],
   },
   {
