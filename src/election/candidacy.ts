@@ -247,7 +247,9 @@ export class Candidacy {
     this.#subscriptions.get(role)?.();
     const cancel = session.onNode(path, (change) => changed(change === 'deleted'));
     this.#subscriptions.set(role, cancel);
-    return untilAnswered(this.#host, session, () => session.read(path, { watch: true }));
+    return role === 'leader'
+      ? this.#attachment.reads.read(path)
+      : untilAnswered(this.#host, session, () => session.read(path, { watch: true }));
   }
 
   #readRecord(watch: boolean): Promise<RecordView> {

@@ -148,6 +148,11 @@ export interface SessionLifeline {
   over(): void;
 }
 
+/** Reads that leave a watch, of which one may serve many. */
+export interface WatchedReads {
+  read(path: string): Promise<NodeData | null>;
+}
+
 /** A live session with what belongs to it. */
 export interface Attachment {
   readonly session: Session;
@@ -156,6 +161,8 @@ export interface Attachment {
   readonly lifeline: SessionLifeline | null;
   /** Bounds what is under way at once, so that renewals never wait behind a crowd. */
   readonly turns: Turns;
+  /** Of leaders' session nodes: one read for all candidacies that stand behind the same session. */
+  readonly reads: WatchedReads;
   /** The lease of the terms that this session carries, in milliseconds. */
   readonly leaseMs: number;
 }

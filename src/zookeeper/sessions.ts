@@ -2,6 +2,7 @@ import { type Host, sleep } from '../election/host.js';
 import { sessionsPath } from '../election/names.js';
 import { sessionLives } from '../election/persistence.js';
 import type { Attachment, Driver, Membership, Session, SessionLifeline } from '../election/port.js';
+import { SharedReads } from '../election/shared-reads.js';
 import { Turns } from '../election/turns.js';
 import { orAborted } from '../election/waiting.js';
 import { ClosedError, TenureError } from '../errors.js';
@@ -98,7 +99,14 @@ export class Sessions implements Membership {
     };
     const lifeline = this.#options.lifeline?.session(session) ?? null;
     const renewals = new SessionRenewals(this.#host, session, sessionsPath(root), bounds, lifeline);
-    const attachment: Attachment = { session, renewals, lifeline, turns: new Turns(), leaseMs };
+    const attachment: Attachment = {
+      session,
+      renewals,
+      lifeline,
+      turns: new Turns(),
+      reads: new SharedReads(this.#host, session),
+      leaseMs,
+    };
     this.#current = attachment;
     this.#host.emit('session_opened', { sessionId: session.id, timeoutMs, requestedMs: sessionTimeoutMs, leaseMs });
     session.onState((state) => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Ensemble, startEnsemble, type ZooKeeperServer } from '../../../deploy/local/index.js';
+import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import { connect } from '../../../src/index.js';
 import { type Cost, countFailovers } from '../../support/failovers.js';
 import { Lines } from '../../support/lines.js';
-import { monotonicMs } from '../../support/monotonic.js';
+import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
 
 /* What elections cost. bench/failover.ts has the figures for 300 candidates, and times. */
@@ -65,3 +65,30 @@ function memory(): number {
   globalThis.gc?.();
   return process.memoryUsage().rss;
 }
+
+it('standing behind one leader in two hundred elections costs the reads of one', async () => {
+  const leader = await connect({ servers: ensemble.connectString, sessionTimeoutMs: 4_000, lifeline: false });
+  const names = Array.from({ length: 200 }, (_, index) => `behind/${index}`);
+  await Promise.all(names.map((name) => leader.election(name).campaign()));
+  const line = await lines.to(ensemble.servers[0] as ZooKeeperServer);
+  const successor = await connect({ servers: line.address, sessionTimeoutMs: 4_000, lifeline: false });
+  let joined = 0;
+  successor.events.on('joined', () => {
+    joined += 1;
+  });
+  const campaigns = Promise.allSettled(names.map((name) => successor.election(name).campaign()));
+  await waitFor(() => joined === names.length, { what: 'the successor to stand in all queues' });
+  // What it asks for by the way, each once.
+  await sleep(1_000);
+  const before = await line.traffic();
+  await sleep(4_000);
+  const after = await line.traffic();
+  const reads = after.signsOfLife.packets - before.signsOfLife.packets;
+  console.info(`${reads} reads of the leader's session in a session timeout, for 200 elections`);
+  // Ten renewals, and a few more where one was announced while another was read.
+  expect(reads).toBeGreaterThan(2);
+  expect(reads).toBeLessThan(40);
+  await Promise.all([leader.close(), successor.close()]);
+  await campaigns;
+  await line.close();
+});
