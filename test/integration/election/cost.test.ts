@@ -59,7 +59,7 @@ it('a thousand elections on one session are won, held and given up', async () =>
   );
   for (const index of [0, 499, 999]) expect(await operator.children(`thousand/${index}`)).toEqual([]);
   await tenure.close();
-});
+}, 120_000);
 
 function memory(): number {
   globalThis.gc?.();
@@ -91,4 +91,4 @@ it('standing behind one leader in two hundred elections costs the reads of one',
   await Promise.all([leader.close(), successor.close()]);
   await campaigns;
   await line.close();
-});
+}, 120_000);
