@@ -294,10 +294,10 @@ describe('credentials and ACLs', () => {
 
 describe('servers that are away', () => {
   it('end a command with its own code, by name of what is wrong', async () => {
-    const refused = await invoke(['status', '-s', 'localhost:1', '--connect-timeout', '1s']);
+    const refused = await invoke(['status', '-s', 'localhost:1', '--connect-timeout', '4s']);
     expect(refused).toMatchObject({ code: 5, out: '' });
     expect(refused.err).toMatch(
-      /^tenure: no session with localhost:1 within 1000 ms: .*refuses connections \[CONNECT_TIMEOUT\]\n$/,
+      /^tenure: no session with localhost:1 within 4000 ms: .*refuses connections \[CONNECT_TIMEOUT\]\n$/,
     );
     const unknown = await invoke(['leader', 'x', '-s', 'no.such.host.invalid', '--json']);
     expect(unknown.code).toBe(5);
