@@ -117,7 +117,9 @@ it('orders from two operators, freezes and kills: leases never overlap, terms fo
   const queue = await shell.queueOf(name, workers.size);
   expect(new Set(queue.map(({ owner }) => owner)).size).toBe(workers.size);
   const terms = book.all;
-  expect(terms.length).toBeGreaterThan(5);
+  // How many came to act before the next order is a matter of the machine; how many were claimed is not.
+  expect(terms.at(-1)?.term ?? 0, `${terms.length} terms acted`).toBeGreaterThan(5);
+  expect(terms.length).toBeGreaterThan(1);
   // Terms that were given up before anybody acted have left no act; those that have come in order, one after another.
   for (const [index, { term, first }] of terms.entries()) {
     const before = terms[index - 1];
