@@ -55,7 +55,7 @@ async function story(
   };
 }
 
-const SEEDS = Number(process.env['TENURE_SIMULATION_SEEDS'] ?? 60);
+const SEEDS = Number(process.env['TENURE_SIMULATION_SEEDS'] ?? 40);
 const FIRST = Number(process.env['TENURE_SIMULATION_FIRST_SEED'] ?? 1);
 const MINUTES = Number(process.env['TENURE_SIMULATION_MINUTES'] ?? 4);
 
