@@ -32,6 +32,11 @@ export const YES_OPTION = {
   yes: { kind: 'flag', short: 'y', help: "Don't ask first." },
 } as const satisfies OptionSpecs;
 
+/** For `Tenure.election()`. */
+export function queueOf({ queue }: Values<typeof QUEUE_OPTION>): { queuePath?: string } {
+  return queue === undefined ? {} : { queuePath: queue };
+}
+
 export function orderOf({ reason, by }: Values<typeof ORDER_OPTIONS & OptionSpecs>): Order {
   return { reason, by: by ?? `${whoAmI()}@${hostname()}` };
 }

@@ -57,6 +57,18 @@ export async function openFence(text: string): Promise<Fence> {
   }
 }
 
+/** Asks the fence that a URL names, and closes it again. */
+export async function askFence(
+  url: string,
+): Promise<Pick<Fence, 'shown' | 'resource'> & { accepted: Accepted | null }> {
+  const fence = await openFence(url);
+  try {
+    return { shown: fence.shown, resource: fence.resource, accepted: await fence.highest() };
+  } finally {
+    await fence.close();
+  }
+}
+
 /** Raises a fence above an old token. @returns the highest token that it has accepted then */
 export async function raiseFence(fence: Fence, to: bigint, holder: string): Promise<Accepted> {
   try {

@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { openTenure } from '../connection.js';
-import { ORDER_OPTIONS, orderOf, QUEUE_OPTION, YES_OPTION } from '../control-options.js';
+import { ORDER_OPTIONS, orderOf, QUEUE_OPTION, queueOf, YES_OPTION } from '../control-options.js';
 import { EXIT } from '../exit-codes.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
 import { visible } from '../text.js';
@@ -35,7 +35,7 @@ export const evict = defineCommand({
   },
   async run(context, { options, operands: [name = '', candidate = ''] }) {
     await using tenure = await openTenure(context, options);
-    const election = tenure.election(name, options.queue === undefined ? {} : { queuePath: options.queue });
+    const election = tenure.election(name, queueOf(options));
     if (!options.yes) {
       const { leader } = await election.current({ signal: context.signal });
       const leads = leader !== null && (leader.node === candidate || leader.id === candidate);

@@ -4,7 +4,7 @@ import { defineCommand } from '../command.js';
 import { openTenure } from '../connection.js';
 import { ORDER_OPTIONS, orderOf } from '../control-options.js';
 import { EXIT } from '../exit-codes.js';
-import { FENCE_URL_HELP, openFence } from '../fences.js';
+import { askFence, FENCE_URL_HELP } from '../fences.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
 import { visible } from '../text.js';
 import { UsageError } from '../usage-error.js';
@@ -70,13 +70,8 @@ export const fenceRaise = defineCommand({
 async function highestOf(urls: readonly string[]): Promise<bigint> {
   let highest = 0n;
   for (const url of urls) {
-    const fence = await openFence(url);
-    try {
-      const accepted = await fence.highest();
-      if (accepted !== null && accepted.token > highest) highest = accepted.token;
-    } finally {
-      await fence.close();
-    }
+    const { accepted } = await askFence(url);
+    if (accepted !== null && accepted.token > highest) highest = accepted.token;
   }
   return highest;
 }

@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.js';
 import { openTenure } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
-import { FENCE_URL_HELP, openFence } from '../fences.js';
+import { askFence, FENCE_URL_HELP } from '../fences.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
 import { table, visible } from '../text.js';
 
@@ -34,17 +34,8 @@ export const fence = defineCommand({
   async run(context, { options, operands: [name = '', ...urls] }) {
     const fences = [];
     for (const url of urls) {
-      const opened = await openFence(url);
-      try {
-        const accepted = await opened.highest();
-        fences.push({
-          url: opened.shown,
-          resource: opened.resource,
-          ...(accepted ?? { token: null, holder: undefined }),
-        });
-      } finally {
-        await opened.close();
-      }
+      const { shown, resource, accepted } = await askFence(url);
+      fences.push({ url: shown, resource, ...(accepted ?? { token: null, holder: undefined }) });
     }
     await using tenure = await openTenure(context, options);
     const election = tenure.election(name);

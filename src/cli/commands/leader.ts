@@ -1,10 +1,9 @@
-import type { ElectionView, LeaderView } from '../../election/view.js';
-import type { Tenure } from '../../tenure.js';
 import { defineCommand } from '../command.js';
 import { openTenure } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
 import { visible } from '../text.js';
+import { untilSeen } from '../until-seen.js';
 import { CommandFailure } from '../usage-error.js';
 
 export const leader = defineCommand({
@@ -38,25 +37,19 @@ export const leader = defineCommand({
   },
   async run(context, { options, operands: [name = ''] }) {
     await using tenure = await openTenure(context, options);
+    const election = tenure.election(name);
+    const { signal } = context;
     const view =
       options.wait === undefined
-        ? await tenure.election(name).current({ signal: context.signal })
-        : await untilLed(tenure, name, options.wait, context.signal);
-    const found: LeaderView | null = view.leader;
+        ? await election.current({ signal })
+        : await untilSeen(election, options.wait, signal, ({ leader }) => leader !== null);
+    if (view === null) {
+      const message = `nobody led ${JSON.stringify(name)} within ${options.wait} ms`;
+      throw new CommandFailure(EXIT.timeout, 'NO_LEADER_IN_TIME', message);
+    }
+    const found = view.leader;
     if (context.json) context.out.json({ election: view.election, state: view.state, leader: found });
     else if (found !== null) context.out.line(options.token ? String(found.token) : visible(found.id));
     return found === null ? EXIT.noLeader : EXIT.ok;
   },
 });
-
-async function untilLed(tenure: Tenure, name: string, waitMs: number, signal: AbortSignal): Promise<ElectionView> {
-  const late = AbortSignal.timeout(waitMs);
-  try {
-    for await (const view of tenure.election(name).observe({ signal: AbortSignal.any([signal, late]) })) {
-      if (view.leader !== null) return view;
-    }
-  } catch (error) {
-    if (!late.aborted || signal.aborted) throw error;
-  }
-  throw new CommandFailure(EXIT.timeout, 'NO_LEADER_IN_TIME', `nobody led ${JSON.stringify(name)} within ${waitMs} ms`);
-}

@@ -3,12 +3,13 @@ import type { Election } from '../../index.js';
 import { defineCommand } from '../command.js';
 import { openTenure } from '../connection.js';
 import type { Context } from '../context.js';
-import { ORDER_OPTIONS, orderOf, QUEUE_OPTION } from '../control-options.js';
+import { ORDER_OPTIONS, orderOf, QUEUE_OPTION, queueOf } from '../control-options.js';
 import { showDuration } from '../duration.js';
 import { EXIT } from '../exit-codes.js';
 import { FENCE_URL_HELP, type Fence, openFence, raiseFence } from '../fences.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
 import { visible } from '../text.js';
+import { untilSeen } from '../until-seen.js';
 
 /** How long a leader may take before its fence is raised, where nobody says otherwise. */
 const GUARD_AFTER_MS = 10_000;
@@ -65,7 +66,7 @@ export const pause = defineCommand({
     try {
       for (const url of options.guard) fences.push(await openFence(url));
       await using tenure = await openTenure(context, options);
-      const election = tenure.election(name, options.queue === undefined ? {} : { queuePath: options.queue });
+      const election = tenure.election(name, queueOf(options));
       const paused = await election.pause({ ...order, signal: context.signal });
       const waitMs = options.wait ?? (fences.length > 0 ? GUARD_AFTER_MS : 0);
       const { view, ended } = await untilEnded(election, waitMs, context.signal);
@@ -83,15 +84,8 @@ export const pause = defineCommand({
 async function untilEnded(election: Election, waitMs: number, signal: AbortSignal) {
   const view = await election.current({ signal });
   if (view.leader === null || waitMs === 0) return { view, ended: view.leader === null };
-  const late = AbortSignal.timeout(waitMs);
-  try {
-    for await (const each of election.observe({ signal: AbortSignal.any([signal, late]) })) {
-      if (each.leader === null) return { view, ended: true };
-    }
-  } catch (error) {
-    if (!late.aborted || signal.aborted) throw error;
-  }
-  return { view, ended: false };
+  const after = await untilSeen(election, waitMs, signal, ({ leader }) => leader === null);
+  return { view, ended: after !== null };
 }
 
 /** Above the last token: the next term's is higher still, as transactions are numbered one by one. */

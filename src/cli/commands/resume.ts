@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.js';
 import { openTenure } from '../connection.js';
-import { ORDER_OPTIONS, orderOf, QUEUE_OPTION } from '../control-options.js';
+import { ORDER_OPTIONS, orderOf, QUEUE_OPTION, queueOf } from '../control-options.js';
 import { EXIT } from '../exit-codes.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
 import { visible } from '../text.js';
@@ -21,7 +21,7 @@ export const resume = defineCommand({
   },
   async run(context, { options, operands: [name = ''] }) {
     await using tenure = await openTenure(context, options);
-    const election = tenure.election(name, options.queue === undefined ? {} : { queuePath: options.queue });
+    const election = tenure.election(name, queueOf(options));
     await election.resume({ ...orderOf(options), signal: context.signal });
     if (context.json) context.out.json({ election: name, paused: null });
     else if (!context.quiet) context.out.line(`${visible(name)} is resumed`);

@@ -5,6 +5,7 @@ import { ORDER_OPTIONS, orderOf } from '../control-options.js';
 import { EXIT } from '../exit-codes.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
 import { visible } from '../text.js';
+import { untilSeen } from '../until-seen.js';
 import { CommandFailure } from '../usage-error.js';
 
 export const transfer = defineCommand({
@@ -66,15 +67,15 @@ export const transfer = defineCommand({
 });
 
 async function untilDone(election: Election, { to }: Transfer, waitMs: number, signal: AbortSignal): Promise<void> {
-  const late = AbortSignal.timeout(waitMs);
-  try {
-    for await (const { leader, candidates } of election.observe({ signal: AbortSignal.any([signal, late]) })) {
-      if (leader?.node === to) return;
-      if (candidates.some(({ node }) => node === to)) continue;
-      throw new CommandFailure(EXIT.failure, 'TARGET_LEFT', `${to} has left the queue: the next one leads instead`);
-    }
-  } catch (error) {
-    if (!late.aborted || signal.aborted || error instanceof CommandFailure) throw error;
+  const decided = await untilSeen(
+    election,
+    waitMs,
+    signal,
+    ({ leader, candidates }) => leader?.node === to || !candidates.some(({ node }) => node === to),
+  );
+  if (decided === null) {
+    throw new CommandFailure(EXIT.timeout, 'NOT_TRANSFERRED_IN_TIME', `${to} did not lead within ${waitMs} ms`);
   }
-  throw new CommandFailure(EXIT.timeout, 'NOT_TRANSFERRED_IN_TIME', `${to} did not lead within ${waitMs} ms`);
+  if (decided.leader?.node === to) return;
+  throw new CommandFailure(EXIT.failure, 'TARGET_LEFT', `${to} has left the queue: the next one leads instead`);
 }
