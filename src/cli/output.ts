@@ -17,10 +17,6 @@ export class Output {
     });
   }
 
-  get isTerminal(): boolean {
-    return this.#stream.isTTY === true;
-  }
-
   /** How wide lines may be: the terminal's width, or 100. */
   get columns(): number {
     return Math.max(40, this.#stream.columns ?? 100);

@@ -3,8 +3,9 @@ import { defineCommand } from '../command.js';
 import { connectOptions } from '../connection.js';
 import { EXIT } from '../exit-codes.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
+import { RUN_EXIT } from '../run/exit-codes.js';
 import { parseHealthAddress } from '../run/health.js';
-import { RUN_EXIT, run as runCommand } from '../run/run.js';
+import { run as runCommand } from '../run/run.js';
 import { UsageError } from '../usage-error.js';
 
 export const run = defineCommand({

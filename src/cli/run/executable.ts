@@ -1,10 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { CommandFailure } from '../usage-error.js';
-
-/** As shells tell of a command that can't be started. */
-const NOT_EXECUTABLE = 126;
-const NOT_FOUND = 127;
+import { RUN_EXIT } from './exit-codes.js';
 
 /**
  * Finds what `spawn` will find, before anything is begun: nobody shall lead for a command that can't be started.
@@ -13,7 +10,7 @@ const NOT_FOUND = 127;
  * @throws {CommandFailure} with code 127 where there is no such command, 126 where it can't be executed
  */
 export function findExecutable(name: string, path: string | undefined): string {
-  if (name === '') throw new CommandFailure(NOT_FOUND, 'COMMAND_NOT_FOUND', 'the command is empty text');
+  if (name === '') throw new CommandFailure(RUN_EXIT.notFound, 'COMMAND_NOT_FOUND', 'the command is empty text');
   const candidates = name.includes('/')
     ? [name]
     : (path ?? '/usr/bin:/bin').split(delimiter).map((at) => join(at, name));
@@ -33,7 +30,11 @@ export function findExecutable(name: string, path: string | undefined): string {
   }
   if (found !== null) throw notExecutable(found, 'it is no file, or its permissions forbid it');
   const where = name.includes('/') ? '' : ' in PATH';
-  throw new CommandFailure(NOT_FOUND, 'COMMAND_NOT_FOUND', `there is no command ${JSON.stringify(name)}${where}`);
+  throw new CommandFailure(
+    RUN_EXIT.notFound,
+    'COMMAND_NOT_FOUND',
+    `there is no command ${JSON.stringify(name)}${where}`,
+  );
 }
 
 /** What `spawn` said of a command that was found: its interpreter is missing, it is for another machine, and the like. */
@@ -43,7 +44,7 @@ export function spawnFailure(name: string, error: NodeJS.ErrnoException): Comman
 
 function notExecutable(name: string, why: string): CommandFailure {
   return new CommandFailure(
-    NOT_EXECUTABLE,
+    RUN_EXIT.notExecutable,
     'COMMAND_NOT_EXECUTABLE',
     `${JSON.stringify(name)} can't be executed: ${why}`,
   );

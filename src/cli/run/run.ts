@@ -8,6 +8,7 @@ import { signalExit } from '../exit-codes.js';
 import { failureOf } from '../failure.js';
 import { CommandFailure, UsageError } from '../usage-error.js';
 import { findExecutable } from './executable.js';
+import { RUN_EXIT } from './exit-codes.js';
 import { type Ended, GuardedCommand } from './guarded-command.js';
 import { type HealthAddress, type Standing, serveHealth } from './health.js';
 import { checkGrace, graceMs } from './limits.js';
@@ -34,18 +35,6 @@ export interface RunOptions {
   readonly health: HealthAddress | null;
   connect(signal: AbortSignal): Promise<Tenure>;
 }
-
-/** Codes of our own, beside the command's: as high as those of `timeout` and `docker run`, where few commands have theirs. */
-export const RUN_EXIT = {
-  /** `--no-wait` or `--wait-timeout`: somebody else leads. */
-  conflict: 122,
-  /** The command was ended because the leadership was lost, or taken away. */
-  lost: 123,
-  /** Tenure itself failed. */
-  failed: 125,
-  notExecutable: 126,
-  notFound: 127,
-} as const;
 
 /** The election told a worker to drain: our own limit comes first, so that what is ended in time is announced. */
 const DRAIN_MARGIN_MS = 5_000;
