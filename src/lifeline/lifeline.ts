@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import type { SessionLifeline } from '../election/port.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
 import type { Instant } from '../lease/clock.js';
 import { Estate } from './estate.js';
 import { encodeMessage, type Message, type SessionCredentials } from './messages.js';
 import { identify } from './parent.js';
+import { programAt } from './program.js';
 
 const RESTART: Backoff = { baseMs: 200, capMs: 30_000 };
 
@@ -105,7 +103,7 @@ export class Lifeline {
   }
 
   #start(warn: (message: string) => void): boolean {
-    const program = helperProgram();
+    const program = programAt(new URL('./helper.js', import.meta.url));
     if (process.platform === 'win32' || program === null) {
       if (program === null) warn(NOT_FOUND);
       return false;
@@ -154,12 +152,3 @@ const NOT_FOUND =
 
 const GONE =
   "the lifeline's helper process has ended: until another one runs, a killed process keeps its leaderships until its session expires";
-
-/** What runs the helper: compiled, or from its source where all of this does. */
-function helperProgram(): readonly string[] | null {
-  const compiled = fileURLToPath(new URL('./helper.js', import.meta.url));
-  if (existsSync(compiled)) return [compiled];
-  const source = fileURLToPath(new URL('./helper.ts', import.meta.url));
-  if (!existsSync(source)) return null;
-  return ['--import', createRequire(import.meta.url).resolve('tsx'), source];
-}

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { programAt } from '../lifeline/program.js';
 
-/** What Node.js is told to run a program of ours: compiled, or from its source where all of this does. */
+/** What Node.js is told to run a program that comes with this one. */
 export function programOf(compiled: URL): readonly string[] {
-  const file = fileURLToPath(compiled);
-  if (existsSync(file)) return [file];
-  return ['--import', createRequire(import.meta.url).resolve('tsx'), file.replace(/\.js$/, '.ts')];
+  const words = programAt(compiled);
+  if (words === null) throw new Error(`${fileURLToPath(compiled)} is missing: Tenure is not installed whole`);
+  return words;
 }
