@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decodeCandidate } from '../election/candidate.js';
 import { electionPaths, sessionsPath } from '../election/names.js';
 import type { Session } from '../election/port.js';
 import type { ConnectOptions, Election } from '../index.js';
@@ -10,7 +11,7 @@ import { Book } from './book.js';
 import { FileLedger } from './file-ledger.js';
 import { Hands } from './hands.js';
 import type { Aftermath, Happening } from './history.js';
-import { type Line, Lines } from './lines.js';
+import { Lines } from './lines.js';
 import { monotonicMs, until } from './monotonic.js';
 import { programOf } from './program.js';
 import type { FileParameters } from './worker.js';
@@ -73,11 +74,9 @@ export class Fleet implements Arena<FleetSeat> {
     const lines = options.connect.tls === undefined ? new Lines() : null;
     const seats: FleetSeat[] = [];
     for (let i = 1; i <= options.workers; i++) {
-      const own: Line[] = [];
-      for (const { host, port } of lines === null ? [] : servers) {
-        own.push((await lines?.to({ host, clientPort: port })) as Line);
-      }
-      seats.push({ name: `w${i}`, lines: own, lives: 0, worker: undefined });
+      const through =
+        lines === null ? [] : await Promise.all(servers.map(({ host, port }) => lines.to({ host, clientPort: port })));
+      seats.push({ name: `w${i}`, lines: through, lives: 0, worker: undefined });
     }
     const directory = await mkdtemp(join(tmpdir(), 'tenure-verify-'));
     return new Fleet(options, { hands, directory, lines, seats });
@@ -147,7 +146,7 @@ export class Fleet implements Arena<FleetSeat> {
       const candidates: string[] = [];
       for (const node of (await session.children(queue))?.names ?? []) {
         const read = await session.read(`${queue}/${node}`);
-        if (read !== null) candidates.push((JSON.parse(new TextDecoder().decode(read.data)) as { id: string }).id);
+        if (read !== null) candidates.push(decodeCandidate(read.data)?.id ?? node);
       }
       return { candidates, sessionNodes: (await session.children(sessionsPath(this.root)))?.names.length ?? 0 };
     }, REACH_MS);

@@ -5,7 +5,6 @@ export interface Gap {
   readonly from: ActSpan;
   readonly to: ActSpan;
   /** The longest part of it in which somebody could have been expected to take over. */
-  readonly excusedMs: number;
   readonly longestMs: number;
   /** What may have caused it; undefined where nothing is known that would. */
   readonly cause: string | undefined;
@@ -36,7 +35,6 @@ export function gaps(history: History): Gap[] {
       from,
       to,
       longestMs,
-      excusedMs: to.first - from.last - longestMs,
       cause: to.first - from.last < NOTABLE_MS ? 'short' : conditions.cause(from, to),
     });
   }

@@ -1,7 +1,9 @@
-import { driverChoice, openDriver } from '../driver.js';
+import { openDriver } from '../driver.js';
+import { silentLogger } from '../election/host.js';
 import type { Driver, Session } from '../election/port.js';
 import { CoordinatorError } from '../errors.js';
 import { type ConnectOptions, connect, type Tenure } from '../index.js';
+import { resolveConnectOptions } from '../options.js';
 import { parseConnectString } from '../zookeeper/servers.js';
 import { monotonicMs, sleep } from './monotonic.js';
 
@@ -9,8 +11,6 @@ import { monotonicMs, sleep } from './monotonic.js';
 const AT_ONCE_MS = 3_000;
 
 const AGAIN_MS = 500;
-
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Straight access to the ensemble, around all that is done to the workers: a connection that gives orders, and sessions to do things by hand. */
 export class Hands {
@@ -28,17 +28,17 @@ export class Hands {
   /** @throws as {@link connect} */
   static async open(options: ConnectOptions): Promise<Hands> {
     // By our own driver, whichever the workers have: it closes znodes as it creates them where that is asked for.
-    const tenure = await connect({ ...options, driver: 'wire', lifeline: false, logger: silent });
+    const own: ConnectOptions = { ...options, driver: 'wire', lifeline: false, logger: silentLogger };
+    const tenure = await connect(own);
     try {
-      const { tls, acl, auth = [], sessionTimeoutMs = 10_000, servers } = options;
-      const choice = driverChoice({ driver: 'wire', ...(tls && { tls }), ...(acl && { acl }) });
+      const { servers, sessionTimeoutMs, auth, choice } = resolveConnectOptions(own);
       const reach = {
         servers: parseConnectString(servers).servers,
         sessionTimeoutMs,
         connectTimeoutMs: AT_ONCE_MS,
         auth,
       };
-      const driver = await openDriver(choice, { ...reach, onWarning: () => {} }, silent);
+      const driver = await openDriver(choice, { ...reach, onWarning: () => {} }, silentLogger);
       const session = await driver.open(options.signal);
       const { timeoutMs } = session;
       await session.close();

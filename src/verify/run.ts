@@ -1,3 +1,4 @@
+import { orAborted } from '../election/waiting.js';
 import { parseConnectString } from '../zookeeper/servers.js';
 import { FAULTS, needsLines } from './faults.js';
 import { Fleet, type FleetOptions } from './fleet.js';
@@ -87,10 +88,7 @@ async function run(fleet: Fleet, options: RunOptions, quorumKnown: boolean): Pro
   const names = possibleFaults(connect.tls === undefined, options.only);
   const faults = Object.fromEntries(names.map((name) => [name, FAULTS[name]])) as typeof FAULTS;
   const torment = new Torment(fleet, faults, { random: new Random(seed), forMs, atOnce: AT_ONCE, signal });
-  const under = torment.run();
-  under.catch(() => {});
-  await Promise.race([under, aborted(signal)]);
-  signal.throwIfAborted();
+  await orAborted(torment.run(), signal);
 
   const calmAt = monotonicMs();
   tell(`no more faults; ${seconds(3 * sessionTimeoutMs)} to settle`);
@@ -124,13 +122,6 @@ async function run(fleet: Fleet, options: RunOptions, quorumKnown: boolean): Pro
     counters: book.counters,
     aftermath: { ...settled, left },
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function seconds(ms: number): string {
