@@ -1,6 +1,6 @@
 import { TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
-import { Candidacy, type Outcome } from './candidacy.js';
+import { Candidacy, type Outcome, type Won } from './candidacy.js';
 import type { Commons } from './commons.js';
 import type { Contest } from './contest.js';
 import { succeeded } from './history.js';
@@ -11,9 +11,8 @@ import { sessionLives } from './persistence.js';
 import type { Attachment } from './port.js';
 import { Term } from './term.js';
 
-const REJOIN: Backoff = { baseMs: 50, capMs: 5_000 };
-
-type Won = Outcome & { kind: 'claimed' };
+/** Between one session that was lost and the next try, for candidates and observers alike. */
+export const REJOIN: Backoff = { baseMs: 50, capMs: 5_000 };
 
 /**
  * Candidacy after candidacy, until one is won: over lost sessions, deletions by hand, holds, and transfers to others.

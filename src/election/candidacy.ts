@@ -18,14 +18,16 @@ import { readRecord } from './reading.js';
 import { encodeRecord, type TermOfRecord, type TermRecord } from './record.js';
 import { abortable, orAborted } from './waiting.js';
 
+export interface Won {
+  readonly kind: 'claimed';
+  readonly claimed: Claimed;
+  readonly watch: OwnNodeWatch;
+  readonly joinedAt: number;
+  readonly patienceMs: number;
+}
+
 export type Outcome =
-  | {
-      readonly kind: 'claimed';
-      readonly claimed: Claimed;
-      readonly watch: OwnNodeWatch;
-      readonly joinedAt: number;
-      readonly patienceMs: number;
-    }
+  | Won
   /** Our node, or the claim, was lost to somebody: join again. Or we step back for the target of a transfer: join again, behind it. */
   | { readonly kind: 'out'; readonly why: 'node_gone' | 'superseded' | 'stepped_back' }
   /** Somebody stands before us, and we were not to wait. */

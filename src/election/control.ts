@@ -26,8 +26,7 @@ export const MAX_FLOOR = 2n ** 62n;
 /** How far back the target of a transfer may stand: all before it join again. */
 export const TRANSFER_REACH = 16;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const CONTROL = /\p{Cc}/u;
 
 /** @throws {InvalidOptionError} naming what is missing or can't be kept */
 export function checkOrder(what: string, { by, reason }: Order): Order {

@@ -1,6 +1,6 @@
 import { ForeignQueueError, TransferRefusedError, UnknownElectionError } from '../errors.js';
 import { type Addressee, addressee, namesOf } from './addressee.js';
-import { changeRecord } from './change-record.js';
+import { type Change, changeRecord } from './change-record.js';
 import { duration } from './checks.js';
 import type { Chronicle } from './chronicle.js';
 import type { Contest } from './contest.js';
@@ -191,16 +191,12 @@ export class Controls {
     return (await orAborted(reading, signal)).record;
   }
 
-  #edit(change: Parameters<typeof changeRecord>[3], signal: AbortSignal) {
+  #edit(change: Change, signal: AbortSignal) {
     const changing = changeRecord(this.#host, this.#membership, this.#contest.paths, change, signal);
     return orAborted(changing, signal);
   }
 
-  async #change(
-    change: Parameters<typeof changeRecord>[3],
-    entry: Omit<ControlChange, 'kind'>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #change(change: Change, entry: Omit<ControlChange, 'kind'>, signal: AbortSignal): Promise<void> {
     await this.#edit(change, signal);
     await this.#tell(entry);
   }

@@ -1,6 +1,6 @@
-import { type Backoff, backoffMs } from '../lease/backoff.js';
+import { backoffMs } from '../lease/backoff.js';
 import type { Cancel } from '../lease/clock.js';
-import { campaignUntilWon } from './campaigning.js';
+import { campaignUntilWon, REJOIN } from './campaigning.js';
 import { encodeCandidate, type Metadata } from './candidate.js';
 import { type Census, takeCensus } from './census.js';
 import { abortSignal, checkKeys, oneOf } from './checks.js';
@@ -45,8 +45,6 @@ export interface Health {
   readonly detail: string;
 }
 
-const REJOIN: Backoff = { baseMs: 50, capMs: 5_000 };
-
 /**
  * One election, as one candidate or as an observer. Made by {@link Tenure.election}; costs nothing
  * until one of its methods is called.
@@ -57,7 +55,6 @@ export class Election {
   readonly id: string;
   readonly #commons: Commons;
   readonly #contest: Contest;
-  #controls: Controls | null = null;
   readonly #drainTimeoutMs: number;
 
   /** @internal */
@@ -293,8 +290,7 @@ export class Election {
     checkKeys(what, options, keys === null ? ['signal'] : ['by', 'reason', 'signal', ...keys]);
     abortSignal('signal', options.signal);
     const { host, membership, chronicle } = this.#commons;
-    this.#controls ??= new Controls(host, membership, chronicle, this.#contest);
-    return act(this.#controls, this.#stop(options.signal));
+    return act(new Controls(host, membership, chronicle, this.#contest), this.#stop(options.signal));
   }
 
   #stop(signal: AbortSignal | undefined): AbortSignal {

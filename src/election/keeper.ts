@@ -2,7 +2,7 @@ import type { LeadershipLostError, LossReason } from '../errors.js';
 import { type Cancel, type Instant, instant } from '../lease/clock.js';
 import type { Token } from '../token.js';
 import type { RecordView } from './campaign.js';
-import type { Outcome } from './candidacy.js';
+import type { Won } from './candidacy.js';
 import type { Contest } from './contest.js';
 import { announceEnd, endAtOnce } from './ending.js';
 import {
@@ -23,8 +23,6 @@ import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment } from './port.js';
 import { readRecord } from './reading.js';
 import { type EndHow, encodeRecord, type PreviousTerm, type TermRecord, type Transfer } from './record.js';
-
-type Won = Outcome & { kind: 'claimed' };
 
 /**
  * Keeps one term: tells its reducer what happens to the session, the record and our node, and
