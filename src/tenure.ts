@@ -9,7 +9,7 @@ import { Election } from './election/election.js';
 import type { TenureEvents } from './election/events.js';
 import { checkHold, type HoldOptions, Holds } from './election/holds.js';
 import { type Host, silentLogger } from './election/host.js';
-import { electionName, sessionsPath } from './election/names.js';
+import { electionName } from './election/names.js';
 import type { Driver } from './election/port.js';
 import { DEFAULT_NODE_PREFIX } from './election/queue.js';
 import { type Removed, removeElection } from './election/removal.js';
@@ -159,7 +159,7 @@ export class Tenure implements AsyncDisposable {
     const { host, membership, root, closing } = this.#commons;
     const stop = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
     const { session } = await membership.attach(stop);
-    return listElections(host, session, root, stop);
+    return orAborted(listElections(host, session, root, stop), stop);
   }
 
   /**
@@ -175,7 +175,7 @@ export class Tenure implements AsyncDisposable {
     electionName(name);
     const stop = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
     const { session } = await membership.attach(stop);
-    const removed = await orAborted(removeElection(host, session, root, name, sessionsPath(root), stop), stop);
+    const removed = await orAborted(removeElection(host, session, root, name, stop), stop);
     host.logger.info({ election: name, ...removed, floor: `${removed.floor}` }, 'an operator removed the election');
     return removed;
   }

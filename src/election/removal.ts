@@ -1,7 +1,7 @@
-import { CoordinatorError, ElectionInUseError, UnknownElectionError } from '../errors.js';
+import { ElectionInUseError, UnknownElectionError } from '../errors.js';
 import { PATIENCE_FACTOR } from '../lease/patience.js';
 import { type Host, sleep } from './host.js';
-import { electionPaths } from './names.js';
+import { electionPaths, sessionsPath } from './names.js';
 import { isKind } from './nodes.js';
 import { untilAnswered } from './persistence.js';
 import type { Session } from './port.js';
@@ -28,7 +28,6 @@ export async function removeElection(
   session: Session,
   root: string,
   name: string,
-  sessions: string,
   signal: AbortSignal,
 ): Promise<Removed> {
   const paths = electionPaths(root, name);
@@ -44,7 +43,8 @@ export async function removeElection(
   const { latest } = record;
   if (latest !== null && (latest.ended === null || latest.ended.how === 'evicted')) {
     // It may stand in another queue than ours.
-    const lives = latest.ended === null && (await ask(() => session.stat(`${sessions}/${latest.session}`))) !== null;
+    const lives =
+      latest.ended === null && (await ask(() => session.stat(`${sessionsPath(root)}/${latest.session}`))) !== null;
     if (lives) throw inUse(name, `the session of its last leader, ${latest.leaderId}, lives`);
     await sleep(host, latest.leaseMs * PATIENCE_FACTOR, signal);
   }
@@ -76,7 +76,7 @@ async function removeEmpty(
       await ask(() => session.remove(each));
     } catch (error) {
       if (isKind(error, 'not_empty')) return;
-      if (!(error instanceof CoordinatorError) || !isKind(error, 'no_node')) throw error;
+      if (!isKind(error, 'no_node')) throw error;
     }
   }
 }
