@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Problem } from './problem.js';
+import { Secret } from './secret.js';
 
 export interface AccessOptions {
   /** Null: nobody has to show one. */
@@ -15,11 +15,11 @@ const OPEN: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/']);
 /** Who may ask. A page of another site, be its name bound to our address, is nobody of ours. */
 export class Access {
   readonly #hosts: ReadonlySet<string> | null;
-  readonly #token: Buffer | null;
+  readonly #token: Secret | null;
 
   constructor({ token, hosts }: AccessOptions) {
     this.#hosts = hosts;
-    this.#token = token === null ? null : digest(token);
+    this.#token = token === null ? null : new Secret(token);
   }
 
   /** @throws {Problem} 403 or 401 */
@@ -27,7 +27,7 @@ export class Access {
     this.#checkHost(request);
     if (this.#token === null || OPEN.has(path)) return;
     const shown = /^Bearer +([^\s]+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    if (shown !== undefined && timingSafeEqual(digest(shown), this.#token)) return;
+    if (this.#token.matches(shown)) return;
     throw new Problem(401, 'unauthorized', 'this sidecar needs a token: send "Authorization: Bearer <token>"', {
       headers: { 'www-authenticate': 'Bearer realm="tenure"' },
     });
@@ -56,9 +56,4 @@ export class Access {
 /** Without the port. */
 function hostname(host: string): string {
   return host.replace(/:\d+$/, '').toLowerCase();
-}
-
-/** Of one length, as the comparison needs it. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

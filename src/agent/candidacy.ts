@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   type Election,
   LeadershipLostError,
@@ -19,6 +19,7 @@ import {
   standing,
   type TermFacts,
 } from './candidacy-state.js';
+import { Secret } from './secret.js';
 
 export interface CandidacyOptions {
   readonly election: Election;
@@ -46,6 +47,7 @@ export class Candidacy {
   /** Resolves when it is out of the queue, or its session is dead. */
   readonly gone: Promise<void>;
   readonly #options: CandidacyOptions;
+  readonly #secret = new Secret(this.key);
   readonly #stop = new AbortController();
   #state: CandidacyState;
   #term: Term | null = null;
@@ -67,7 +69,7 @@ export class Candidacy {
 
   /** In constant time. */
   opens(key: string | undefined): boolean {
-    return key !== undefined && timingSafeEqual(digest(key), digest(this.key));
+    return this.#secret.matches(key);
   }
 
   get ended(): boolean {
@@ -284,8 +286,3 @@ export type QueueNews =
   | ({ readonly type: 'patient' } & TenureEvents['patient'])
   | ({ readonly type: 'suspect' } & TenureEvents['suspect'])
   | ({ readonly type: 'record_seen' } & TenureEvents['record_seen']);
-
-/** Of one length, as the comparison needs it. */
-function digest(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
-}
