@@ -5,6 +5,13 @@ interface Waiting {
   readonly data: string;
 }
 
+/** What is told with a heartbeat. */
+export interface Beat {
+  readonly event: string;
+  readonly data: string;
+  readonly id: string;
+}
+
 /**
  * Server-sent events to one consumer. Of each kind of event only the newest waits while the consumer is slow; one
  * whose buffer stays full is dropped, for it reads nothing any more.
@@ -53,11 +60,11 @@ export class EventStream {
   send(event: string, data: string, id?: string): void {
     if (this.#done) return;
     if (this.#fullSince !== null) this.#waiting.set(event, { id, data });
-    else this.#event(event, { id, data });
+    else this.#write(framed(event, { id, data }));
   }
 
   /** Once a second: a sign of life for those who listen, with what is to be told anyway, and a look at those who don't. */
-  beat(news?: { readonly event: string; readonly data: string; readonly id: string }): void {
+  beat(news?: Beat): void {
     if (this.#done) return;
     if (this.#fullSince === null) this.#write(`${news === undefined ? '' : framed(news.event, news)}: beat\n\n`);
     else if (performance.now() - this.#fullSince > this.#stallMs) this.#response.destroy();
@@ -77,12 +84,8 @@ export class EventStream {
     for (const [event, waiting] of this.#waiting) {
       if (this.#fullSince !== null) return;
       this.#waiting.delete(event);
-      this.#event(event, waiting);
+      this.#write(framed(event, waiting));
     }
-  }
-
-  #event(event: string, waiting: Waiting): void {
-    this.#write(framed(event, waiting));
   }
 
   #write(text: string): void {

@@ -1,13 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { EventStream } from './event-stream.js';
+import { type Beat, EventStream } from './event-stream.js';
 import { unavailable } from './problem.js';
-
-/** What is told with a heartbeat. */
-interface Beat {
-  readonly event: string;
-  readonly data: string;
-  readonly id: string;
-}
 
 const BEAT_MS = 1_000;
 
@@ -22,10 +15,6 @@ export class Streams {
     this.#limit = limit;
     this.#stallMs = stallMs;
     this.#heart = setInterval(() => this.#beat(), BEAT_MS).unref();
-  }
-
-  get size(): number {
-    return this.#open.size;
   }
 
   /** @throws {Problem} when there are as many as there may be */
