@@ -59,9 +59,9 @@ class Sidecar:
         return make(parts.hostname or "", parts.port, timeout=timeout)
 
 
-def encode(election: str) -> str:
-    """The election's name as one segment of a path."""
-    return quote(election, safe="")
+def encode(name: str) -> str:
+    """The name as one segment of a path, or one value of a query."""
+    return quote(name, safe="")
 
 
 class Line:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from typing import Any, Dict, Mapping, Optional, Tuple
-from urllib.parse import quote
 
 from .clock import now
 from .errors import SidecarError, SidecarUnreachable, TenureError
@@ -35,8 +34,8 @@ class Standing:
         self._sidecar = sidecar
         self._election = election
         self._id = id
-        self._path = f"{path}/candidacy?id={quote(id, safe='')}"
-        self._stream = f"{path}/events?id={quote(id, safe='')}"
+        self._path = f"{path}/candidacy?id={encode(id)}"
+        self._stream = f"{path}/events?id={encode(id)}"
         self._headers = {"Candidacy-Key": key}
         self._drain = drain
         # Guards all that follows, and tells of each change.
