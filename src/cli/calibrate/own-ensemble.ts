@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverStatus } from '../../zookeeper/server-status.js';
 import { EXIT } from '../exit-codes.js';
+import { findExecutable } from '../run/executable.js';
 import { CommandFailure, UsageError } from '../usage-error.js';
 
 const SERVERS = [1, 2, 3] as const;
@@ -163,19 +164,15 @@ function checkHome(home: string): string {
 
 function findJava(): string {
   const home = process.env['JAVA_HOME'];
-  const folders = [...(home === undefined ? [] : [join(home, 'bin')]), ...(process.env['PATH'] ?? '').split(delimiter)];
-  for (const folder of folders) {
-    try {
-      accessSync(join(folder, 'java'), constants.X_OK);
-      return join(folder, 'java');
-    } catch {
-      // Not there.
-    }
+  const folders = [...(home === undefined ? [] : [join(home, 'bin')]), process.env['PATH'] ?? ''];
+  try {
+    return findExecutable('java', folders.join(delimiter));
+  } catch {
+    throw new UsageError(
+      '--inject starts ZooKeeper servers, which takes Java, and there is none',
+      'install one, or set JAVA_HOME',
+    );
   }
-  throw new UsageError(
-    '--inject starts ZooKeeper servers, which takes Java, and there is none',
-    'install one, or set JAVA_HOME',
-  );
 }
 
 /** Free a moment ago: all are held until the last one is known. */

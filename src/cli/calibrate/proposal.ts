@@ -1,4 +1,5 @@
 import { defaultLeaseMs, RENEWALS_PER_TIMEOUT } from '../../lease/lease.js';
+import type { ServerFacts } from '../doctor/facts.js';
 import { exceedance, type Tail } from './tail.js';
 
 /** A measured or known trouble must fit this many times: the next one is longer. */
@@ -18,7 +19,7 @@ export interface Question {
   /** Of a write, at the 99th percentile. */
   readonly writeMs: number;
   /** Null where the servers don't tell. */
-  readonly bounds: { readonly tickMs: number; readonly minMs: number; readonly maxMs: number } | null;
+  readonly bounds: ServerFacts['bounds'];
 }
 
 export interface Trouble {

@@ -1,4 +1,5 @@
 import { driverChoice, openDriver } from '../../driver.js';
+import { sessionsPath } from '../../election/names.js';
 import type { Driver } from '../../election/port.js';
 import { parseConnectString, type ServerAddress } from '../../zookeeper/servers.js';
 import { calibration, distributions } from '../calibrate/findings.js';
@@ -10,7 +11,7 @@ import { choicesText, drawn, injectedText, proposalText } from '../calibrate/tex
 import { defineCommand } from '../command.js';
 import { type ConnectionValues, connectOptions } from '../connection.js';
 import type { Context } from '../context.js';
-import { boundsOf } from '../doctor/look-at-ensemble.js';
+import { boundsToldBy } from '../doctor/look-at-ensemble.js';
 import { surroundings } from '../doctor/surroundings.js';
 import { showDuration } from '../duration.js';
 import { EXIT } from '../exit-codes.js';
@@ -84,9 +85,8 @@ export const calibrate = defineCommand({
     };
     tell(`measuring for ${showDuration(options.for)}, under the load that there is now`);
     const driver = await driverFor(context, options, around.servers);
-    const measured = await measure(around.host, driver, `${around.root}/sessions`, options.for, context.signal);
-    const [first] = around.servers;
-    const bounds = first === undefined || around.tls ? null : await boundsOf(first, 2_000);
+    const measured = await measure(around.host, driver, sessionsPath(around.root), options.for, context.signal);
+    const bounds = await boundsToldBy(around.servers, around.tls);
     const injected =
       options.inject && home !== undefined && !context.signal.aborted
         ? await injectWith(home, context, options, tell)
@@ -122,20 +122,15 @@ function inNumbers(measured: Measured) {
 
 /** The driver that workers would have by these options: how soon it finds another server is part of the answer. */
 function driverFor(context: Context, options: ConnectionValues, servers: readonly ServerAddress[]): Promise<Driver> {
-  const { driver, tls, acl, auth } = connectOptions(context, options);
-  const choice = driverChoice({
-    ...(driver === undefined ? {} : { driver }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(acl === undefined ? {} : { acl }),
-  });
+  const connecting = connectOptions(context, options);
   const reach = {
     servers,
     sessionTimeoutMs: options['session-timeout'],
     connectTimeoutMs: options['connect-timeout'],
-    auth,
+    auth: connecting.auth,
     onWarning: (message: string) => context.logger.warn({}, message),
   };
-  return openDriver(choice, reach, context.logger);
+  return openDriver(driverChoice(connecting), reach, context.logger);
 }
 
 async function injectWith(

@@ -14,7 +14,7 @@ import { confirm } from '../confirm.js';
 import { connectOptions } from '../connection.js';
 import type { Context } from '../context.js';
 import { YES_OPTION } from '../control-options.js';
-import { boundsOf } from '../doctor/look-at-ensemble.js';
+import { boundsToldBy } from '../doctor/look-at-ensemble.js';
 import { showDuration } from '../duration.js';
 import { EXIT } from '../exit-codes.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../options.js';
@@ -89,23 +89,21 @@ export const verify = defineCommand({
       return tell(context, history, violations, {});
     }
     const forMs = duration(options.minutes);
-    const { workers, only } = { workers: workersOf(options.workers), only: faultsOf(options.only) };
-    const connect = {
-      ...connectOptions(context, { ...options, root: `/tenure-verify-${randomBytes(4).toString('hex')}` }),
-    };
+    const workers = workersOf(options.workers);
+    const only = faultsOf(options.only);
+    const root = `/tenure-verify-${randomBytes(4).toString('hex')}`;
+    const { logger: _logger, signal: _signal, ...connect } = connectOptions(context, { ...options, root });
     const tls = connect.tls !== undefined;
     if (possibleFaults(!tls, only).length === 0) {
       throw new UsageError('--only names faults of connections alone, and by TLS there are none');
     }
     const { servers } = parseConnectString(connect.servers, '--servers');
-    if (!context.json) context.err.line(plan(connect.root ?? '', options, forMs, tls));
+    if (!context.json) context.err.line(plan(root, options, forMs, tls));
     await confirm(context, `Torment ${workers} workers at ${options.servers}?`, options.yes);
-    const [first] = servers;
-    const bounds = first === undefined || tls ? null : await boundsOf(first, 2_000);
-    const { logger: _logger, signal: _signal, ...reach } = connect;
+    const bounds = await boundsToldBy(servers, tls);
     const run = await started(() =>
       runOn({
-        connect: { ...reach, root: connect.root ?? '' },
+        connect: { ...connect, root },
         workers,
         forMs,
         seed: options.seed ?? randomInt(1_000_000),

@@ -1,3 +1,4 @@
+import { sessionsPath } from '../../election/names.js';
 import type { Session } from '../../election/port.js';
 import { AuthenticationError, CoordinatorError } from '../../errors.js';
 import { judge, type Probed, probeServers } from '../../zookeeper/ensemble.js';
@@ -8,6 +9,9 @@ import { formatServer, parseConnectString, type ServerAddress } from '../../zook
 import type { EnsembleFacts, LiveSessions, ServerFacts, SessionFacts } from './facts.js';
 import { deepest, times, writes } from './measure.js';
 import type { Surroundings } from './surroundings.js';
+
+/** How long a command that only wants to know the bounds waits for them. */
+const BOUNDS_MS = 2_000;
 
 export interface Looking {
   readonly timeoutMs: number;
@@ -85,7 +89,7 @@ async function sessionWith(
       .open(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
     const open = session;
     const openedInMs = performance.now() - from;
-    const parent = await deepest(open, `${around.root}/sessions`);
+    const parent = await deepest(open, sessionsPath(around.root));
     const readsMs = await times(samples, () => open.stat('/'));
     const written = readOnly
       ? { writesMs: [], skew: null }
@@ -112,7 +116,12 @@ function reasonOf(error: Error, timeoutMs: number): string {
   return error.message.split('; now ')[1] ?? error.message;
 }
 
-export async function boundsOf(address: ServerAddress, timeoutMs: number): Promise<ServerFacts['bounds']> {
+/** As the first of them tells: they are one ensemble. Null where it may not, or by TLS, which no word goes over. */
+export async function boundsToldBy([first]: readonly ServerAddress[], tls: boolean): Promise<ServerFacts['bounds']> {
+  return first === undefined || tls ? null : boundsOf(first, BOUNDS_MS);
+}
+
+async function boundsOf(address: ServerAddress, timeoutMs: number): Promise<ServerFacts['bounds']> {
   const answer = await ask(address, 'conf', timeoutMs).catch(() => '');
   return parseBounds(answer);
 }
