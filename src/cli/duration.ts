@@ -8,6 +8,12 @@ export function parseDuration(text: string): number | undefined {
   return match === null || unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
 }
 
+/** As {@link parseDuration} reads it again: `30d`, `10s`, `500ms`. */
+export function writeDuration(ms: number): string {
+  if (ms > 0 && ms % 86_400_000 === 0) return `${ms / 86_400_000}d`;
+  return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
+}
+
 /** The shortest text for a duration, with at most three digits that count: `1.25 s`, `4 min`. For people, and not to be parsed. */
 export function showDuration(ms: number): string {
   if (!Number.isFinite(ms)) return 'unknown';

@@ -1,4 +1,5 @@
 import type { Command, OptionSpec } from './command.js';
+import { writeDuration } from './duration.js';
 import { EXIT_MEANINGS } from './exit-codes.js';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from './options.js';
 import { placeholderOf } from './parse.js';
@@ -97,10 +98,7 @@ export function optionNotes(spec: OptionSpec): string[] {
 }
 
 function shownDefault(spec: OptionSpec): string {
-  if (spec.kind !== 'duration') return String(spec.default);
-  const ms = Number(spec.default);
-  if (ms > 0 && ms % 86_400_000 === 0) return `${ms / 86_400_000}d`;
-  return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
+  return spec.kind === 'duration' ? writeDuration(Number(spec.default)) : String(spec.default);
 }
 
 function item(title: string, text: string, style: Style, columns: number): string {

@@ -1,4 +1,4 @@
-import { showDuration } from '../duration.js';
+import { showDuration, writeDuration } from '../duration.js';
 import type { Page } from '../help.js';
 import { summary } from '../statistics.js';
 import { table, wrap } from '../text.js';
@@ -74,7 +74,7 @@ export function proposalText(found: Calibration, acceptedEveryMs: number, { styl
 }
 
 function bestText({ timeoutMs, leaseMs }: Choice): string {
-  return `Proposed: --session-timeout ${timeoutMs % 1_000 === 0 ? `${timeoutMs / 1_000}s` : `${timeoutMs}ms`} (a lease of ${showDuration(leaseMs)}).`;
+  return `Proposed: --session-timeout ${writeDuration(timeoutMs)} (a lease of ${showDuration(leaseMs)}).`;
 }
 
 function oddsText({ failoverMs, outlastsMs, falsePerDay, falseEveryMs }: Choice): string {
