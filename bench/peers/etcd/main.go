@@ -12,60 +12,19 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
-	"unsafe"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 	"go.uber.org/zap"
+
+	"tenure/test/interop/line"
 )
-
-// now is CLOCK_MONOTONIC in milliseconds: Go's own reading of it starts anew in each process.
-func now() float64 {
-	var ts syscall.Timespec
-	const clockMonotonic = 1
-	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&ts)), 0); errno != 0 {
-		panic(errno)
-	}
-	return float64(ts.Sec)*1e3 + float64(ts.Nsec)/1e6
-}
-
-var saying sync.Mutex
-
-func say(event string, fields map[string]any) {
-	line := map[string]any{"event": event}
-	for key, value := range fields {
-		line[key] = value
-	}
-	text, err := json.Marshal(line)
-	if err != nil {
-		panic(err)
-	}
-	saying.Lock()
-	defer saying.Unlock()
-	fmt.Println(string(text))
-}
-
-// fail ends the process, and its session by and by.
-func fail(err error) {
-	say("failed", map[string]any{"error": err.Error()})
-	os.Exit(1)
-}
-
-func number(text string) int {
-	value, err := strconv.Atoi(text)
-	if err != nil {
-		fail(err)
-	}
-	return value
-}
 
 func dial(servers string) *clientv3.Client {
 	client, err := clientv3.New(clientv3.Config{
@@ -74,7 +33,7 @@ func dial(servers string) *clientv3.Client {
 		Logger:      zap.NewNop(),
 	})
 	if err != nil {
-		fail(err)
+		line.Fail(err)
 	}
 	return client
 }
@@ -84,7 +43,7 @@ func open(client *clientv3.Client, timeoutMs int, more ...concurrency.SessionOpt
 	options := append(more, concurrency.WithTTL((timeoutMs+999)/1000))
 	session, err := concurrency.NewSession(client, options...)
 	if err != nil {
-		fail(err)
+		line.Fail(err)
 	}
 	return session
 }
@@ -103,14 +62,14 @@ type candidate struct {
 func (c *candidate) campaign() {
 	election := concurrency.NewElection(c.session, c.path)
 	if err := election.Campaign(context.Background(), c.id); err != nil {
-		fail(err)
+		line.Fail(err)
 	}
-	at := now()
+	at := line.Now()
 	c.mutex.Lock()
 	c.leading = true
 	c.election = election
 	c.mutex.Unlock()
-	say("led", map[string]any{"at": at, "id": c.id, "token": strconv.FormatInt(election.Rev(), 10)})
+	line.Say("led", map[string]any{"at": at, "id": c.id, "token": strconv.FormatInt(election.Rev(), 10)})
 	<-c.session.Done()
 	c.lost("the session is done")
 }
@@ -122,7 +81,7 @@ func (c *candidate) lost(why string) bool {
 		return false
 	}
 	c.leading = false
-	say("lost", map[string]any{"at": now(), "id": c.id, "why": why})
+	line.Say("lost", map[string]any{"at": line.Now(), "id": c.id, "why": why})
 	return true
 }
 
@@ -131,7 +90,7 @@ func (c *candidate) leave() bool {
 		return false
 	}
 	if err := c.election.Resign(context.Background()); err != nil {
-		fail(err)
+		line.Fail(err)
 	}
 	return true
 }
@@ -155,41 +114,41 @@ func crowd(servers, path string, count, timeoutMs int, mode string) []*candidate
 // raw times writes, and the news of them on another connection.
 func raw(servers string, count int) {
 	writer, watcher := dial(servers), dial(servers)
-	say("ready", nil)
+	line.Say("ready", nil)
 	news := watcher.Watch(context.Background(), "/raw", clientv3.WithCreatedNotify())
 	<-news
 	for range count {
-		begin := now()
+		begin := line.Now()
 		var writtenAt, toldAt float64
 		var both sync.WaitGroup
 		both.Add(2)
 		go func() {
 			defer both.Done()
 			if _, err := writer.Put(context.Background(), "/raw", "a value"); err != nil {
-				fail(err)
+				line.Fail(err)
 			}
-			writtenAt = now()
+			writtenAt = line.Now()
 		}()
 		go func() {
 			defer both.Done()
 			<-news
-			toldAt = now()
+			toldAt = line.Now()
 		}()
 		both.Wait()
-		say("raw", map[string]any{"write": writtenAt - begin, "notification": toldAt - begin})
+		line.Say("raw", map[string]any{"write": writtenAt - begin, "notification": toldAt - begin})
 	}
 }
 
 func main() {
 	servers := os.Args[2]
 	if os.Args[1] == "raw" {
-		raw(servers, number(os.Args[3]))
+		raw(servers, line.Number(os.Args[3]))
 		return
 	}
-	path, timeoutMs := os.Args[3], number(os.Args[5])
+	path, timeoutMs := os.Args[3], line.Number(os.Args[5])
 	var candidates []*candidate
 	if os.Args[1] == "crowd" {
-		candidates = crowd(servers, path, number(os.Args[4]), timeoutMs, os.Args[6])
+		candidates = crowd(servers, path, line.Number(os.Args[4]), timeoutMs, os.Args[6])
 	} else {
 		var more []concurrency.SessionOption
 		if len(os.Args) > 6 && os.Args[6] == "leader" {
@@ -197,7 +156,7 @@ func main() {
 		}
 		candidates = []*candidate{{session: open(dial(servers), timeoutMs, more...), path: path, id: os.Args[4]}}
 	}
-	say("ready", nil)
+	line.Say("ready", nil)
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		for _, each := range candidates {

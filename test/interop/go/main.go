@@ -5,46 +5,18 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
-	"fmt"
 	"io"
 	"log"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
-	"unsafe"
 
 	"github.com/go-zookeeper/zk"
+
+	"tenure/test/interop/line"
 )
-
-// now is CLOCK_MONOTONIC in milliseconds: Go's own reading of it starts anew in each process.
-func now() float64 {
-	var ts syscall.Timespec
-	const clockMonotonic = 1
-	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&ts)), 0); errno != 0 {
-		panic(errno)
-	}
-	return float64(ts.Sec)*1e3 + float64(ts.Nsec)/1e6
-}
-
-var saying sync.Mutex
-
-func say(event string, fields map[string]any) {
-	line := map[string]any{"event": event}
-	for key, value := range fields {
-		line[key] = value
-	}
-	text, err := json.Marshal(line)
-	if err != nil {
-		panic(err)
-	}
-	saying.Lock()
-	defer saying.Unlock()
-	fmt.Println(string(text))
-}
 
 type candidate struct {
 	conn *zk.Conn
@@ -72,28 +44,22 @@ func (c *candidate) token() string {
 func (c *candidate) campaign() {
 	lock := zk.NewLock(c.conn, c.path, zk.WorldACL(zk.PermAll))
 	if err := lock.LockWithData([]byte(c.id)); err != nil {
-		fail(err)
+		line.Fail(err)
 	}
-	at := now()
+	at := line.Now()
 	c.mutex.Lock()
 	c.leading = true
 	c.over = make(chan struct{})
 	over := c.over
 	c.mutex.Unlock()
-	say("led", map[string]any{"at": at, "token": c.token()})
+	line.Say("led", map[string]any{"at": at, "token": c.token()})
 	if c.conn.State() != zk.StateHasSession {
 		c.lost(c.conn.State().String())
 	}
 	<-over
 	if err := lock.Unlock(); err != nil {
-		fail(err)
+		line.Fail(err)
 	}
-}
-
-// fail ends the process: a lock that failed may have left its znode behind, which goes with the session.
-func fail(err error) {
-	say("failed", map[string]any{"error": err.Error()})
-	os.Exit(1)
 }
 
 func (c *candidate) lost(why string) bool {
@@ -103,21 +69,17 @@ func (c *candidate) lost(why string) bool {
 		return false
 	}
 	c.leading = false
-	say("lost", map[string]any{"at": now(), "why": why})
+	line.Say("lost", map[string]any{"at": line.Now(), "why": why})
 	close(c.over)
 	return true
 }
 
 func main() {
-	servers, path, id, timeoutMs := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
-	timeout, err := strconv.Atoi(timeoutMs)
-	if err != nil {
-		fail(err)
-	}
+	servers, path, id, timeout := os.Args[1], os.Args[2], os.Args[3], line.Number(os.Args[4])
 	conn, events, err := zk.Connect(strings.Split(servers, ","), time.Duration(timeout)*time.Millisecond,
 		zk.WithLogger(log.New(io.Discard, "", 0)))
 	if err != nil {
-		fail(err)
+		line.Fail(err)
 	}
 	c := &candidate{conn: conn, path: path, id: id}
 	connected := make(chan struct{})
@@ -138,7 +100,7 @@ func main() {
 		}
 	}()
 	<-connected
-	say("ready", nil)
+	line.Say("ready", nil)
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		switch lines.Text() {

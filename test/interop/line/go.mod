@@ -1,0 +1,3 @@
+module tenure/test/interop/line
+
+go 1.19
