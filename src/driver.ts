@@ -2,9 +2,9 @@ import { checkKeys, oneOf, shown } from './election/checks.js';
 import type { Logger } from './election/host.js';
 import type { Driver } from './election/port.js';
 import { DriverUnavailableError, InvalidOptionError } from './errors.js';
+import { type Acl, PERMISSIONS } from './zookeeper/acl.js';
 import { type NativeDriverOptions, nativeDriver } from './zookeeper/native/driver.js';
 import { wireDriver } from './zookeeper/wire/driver.js';
-import { type Acl, PERMISSIONS } from './zookeeper/wire/requests.js';
 import type { TlsOptions } from './zookeeper/wire/tls.js';
 
 /** Which driver serves, and what the wire driver alone can do, or does better. */

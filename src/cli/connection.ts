@@ -3,6 +3,7 @@ import type { AclEntry } from '../driver.js';
 import type { Logger } from '../election/host.js';
 import type { ConnectOptions } from '../options.js';
 import { connect, type Tenure } from '../tenure.js';
+import type { Credential } from '../zookeeper/session-options.js';
 import type { TlsOptions } from '../zookeeper/wire/tls.js';
 import type { Values } from './command.js';
 import type { Context } from './context.js';
@@ -10,11 +11,6 @@ import type { CONNECTION_OPTIONS } from './options.js';
 import { UsageError } from './usage-error.js';
 
 export type ConnectionValues = Values<typeof CONNECTION_OPTIONS>;
-
-export interface Credential {
-  readonly scheme: string;
-  readonly credential: string;
-}
 
 /**
  * What the common options say, for `connect()`.

@@ -1,11 +1,12 @@
 import { electionName } from '../../election/names.js';
 import { WORKER_RIGHTS } from '../../election/rights.js';
+import { type Acl, PERMISSIONS } from '../../zookeeper/acl.js';
 import { parseConnectString } from '../../zookeeper/servers.js';
+import type { Credential } from '../../zookeeper/session-options.js';
 import { wireDriver } from '../../zookeeper/wire/driver.js';
-import { type Acl, PERMISSIONS } from '../../zookeeper/wire/requests.js';
 import type { WireSession } from '../../zookeeper/wire/session.js';
 import { defineCommand } from '../command.js';
-import { type Credential, connectOptions, credentials } from '../connection.js';
+import { connectOptions, credentials } from '../connection.js';
 import type { Context } from '../context.js';
 import { aclLine } from '../doctor/surroundings.js';
 import { EXIT } from '../exit-codes.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Host } from '../../election/host.js';
 import { systemClock } from '../../lease/clock.js';
+import { PERMISSIONS } from '../../zookeeper/acl.js';
 import { parseConnectString, type ServerAddress } from '../../zookeeper/servers.js';
 import { type WireDriver, wireDriver } from '../../zookeeper/wire/driver.js';
-import { PERMISSIONS } from '../../zookeeper/wire/requests.js';
 import type { ConnectionValues } from '../connection.js';
 import { connectOptions } from '../connection.js';
 import type { Context } from '../context.js';

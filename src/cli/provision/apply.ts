@@ -1,5 +1,5 @@
 import { isKind } from '../../election/nodes.js';
-import type { Acl } from '../../zookeeper/wire/requests.js';
+import type { Acl } from '../../zookeeper/acl.js';
 import type { WireSession } from '../../zookeeper/wire/session.js';
 import { sameAcl, type Wanted } from './plan.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Credential } from '../connection.js';
+import type { Credential } from '../../zookeeper/session-options.js';
 import { UsageError } from '../usage-error.js';
 
 /** Somebody, as ACLs name them. */

@@ -1,6 +1,6 @@
 import { electionPaths } from '../../election/names.js';
 import { neededZnodes } from '../../election/rights.js';
-import { type Acl, PERMISSIONS } from '../../zookeeper/wire/requests.js';
+import { type Acl, PERMISSIONS } from '../../zookeeper/acl.js';
 import type { Identity } from './identities.js';
 
 /** Who is to be let in. */

@@ -1,6 +1,6 @@
 import type { CreateMode, Stat } from '../../election/port.js';
 import { CoordinatorError } from '../../errors.js';
-import type { Acl } from '../wire/requests.js';
+import type { Acl } from '../acl.js';
 
 /** What closing a znode takes of a session. */
 export interface Closable {

@@ -1,9 +1,9 @@
 import type { NodeChange } from '../../election/port.js';
 import type { ServerAddress } from '../servers.js';
+import type { Credential } from '../session-options.js';
 import type { Handle, HandleFactory, Reply } from './addon.js';
 import { CLOSING, CONNECTION_LOSS, INVALID_STATE, NO_AUTH, NO_NODE, OK, SESSION_EXPIRED } from './codes.js';
 import { Connection, deliver, type Identity } from './connection.js';
-import type { Credential } from './options.js';
 
 /** What a {@link Link} tells: each call from its own turn of the event loop, in order of arrival. */
 export interface LinkEvents {

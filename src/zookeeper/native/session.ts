@@ -1,17 +1,17 @@
 import type { Children, CreateMode, NodeChange, NodeData, Session, SessionState, Stat } from '../../election/port.js';
 import { CoordinatorError } from '../../errors.js';
 import type { Cancel } from '../../lease/clock.js';
+import type { Acl } from '../acl.js';
 import { checkData, checkVersion } from '../limits.js';
 import { Listeners } from '../listeners.js';
 import { checkPath } from '../path.js';
 import type { ServerAddress } from '../servers.js';
-import type { Acl } from '../wire/requests.js';
+import type { Credential } from '../session-options.js';
 import type { Handle, HandleFactory, RawStat, Reply } from './addon.js';
 import { closeNode } from './closing.js';
 import { AUTH_FAILED, CLOSING, errorFromCode, NO_NODE, OK } from './codes.js';
 import { deliver } from './connection.js';
 import { Link } from './link.js';
-import type { Credential } from './options.js';
 import { sessionId, statFrom } from './stat.js';
 import { Watches } from './watches.js';
 

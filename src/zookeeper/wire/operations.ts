@@ -1,4 +1,5 @@
 import type { Children, NodeData, Stat } from '../../election/port.js';
+import type { Acl } from '../acl.js';
 import { checkVersion } from '../limits.js';
 import { checkPath } from '../path.js';
 import type { JuteReader } from './jute.js';
@@ -37,7 +38,7 @@ export function create(
   path: string,
   data: Uint8Array,
   mode: requests.NodeMode,
-  acl: readonly requests.Acl[] | undefined,
+  acl: readonly Acl[] | undefined,
 ): Operation<{ readonly path: string; readonly stat: Stat }> {
   checkPath('create', path, typeof mode === 'object' ? mode.sequential : mode.endsWith('sequential'));
   return plain('create', path, requests.create(path, data, mode, acl), readCreated);
@@ -64,12 +65,12 @@ export function read(path: string, watch: boolean): Operation<NodeData | null> {
   };
 }
 
-export function acl(path: string): Operation<requests.Acl[] | null> {
+export function acl(path: string): Operation<Acl[] | null> {
   checkPath('acl', path);
   return { ...plain('acl', path, requests.getAcl(path), readAcl), nullable: true, leaves: NO_WATCH };
 }
 
-export function setAcl(path: string, entries: readonly requests.Acl[]): Operation<Stat> {
+export function setAcl(path: string, entries: readonly Acl[]): Operation<Stat> {
   checkPath('setAcl', path);
   return plain('setAcl', path, requests.setAcl(path, entries), readStat);
 }

@@ -1,24 +1,7 @@
-import type { Lookup } from '../resolve.js';
-import type { ServerAddress } from '../servers.js';
-import type { Acl } from './requests.js';
+import type { SessionOptions } from '../session-options.js';
 import type { TlsOptions } from './tls.js';
 
-/** Credentials that the ensemble checks ACLs against, as in `{ scheme: 'digest', credential: 'user:password' }`. */
-export interface Credential {
-  readonly scheme: string;
-  readonly credential: string;
-}
-
-export interface WireDriverOptions {
-  readonly servers: readonly ServerAddress[];
-  /** The session timeout T to ask for, in milliseconds. The ensemble clamps it to 2 to 20 of its ticks. */
-  readonly sessionTimeoutMs: number;
-  /** How long `open()` may take, in milliseconds, name resolution included. */
-  readonly connectTimeoutMs: number;
-  /** Presented on every connection. Default none. */
-  readonly auth?: readonly Credential[] | undefined;
-  /** Of each node that is created. Default: everybody may do everything. */
-  readonly acl?: readonly Acl[] | undefined;
+export interface WireDriverOptions extends SessionOptions {
   /** Default: plain TCP. */
   readonly tls?: TlsOptions | undefined;
   /** The servers' `jute.maxbuffer`, in bytes: no longer request is sent, as they would hang up. Default 1,048,575. */
@@ -31,8 +14,6 @@ export interface WireDriverOptions {
    * was restored from a backup never takes who has seen its future. Default 10 T.
    */
   readonly expireAfterMs?: number | undefined;
-  /** Resolves a host name. By default the system's resolver, off the event loop. */
-  readonly lookup?: Lookup | undefined;
 }
 
 /** Of T: see {@link WireDriverOptions.expireAfterMs}. */

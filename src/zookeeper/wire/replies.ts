@@ -1,8 +1,8 @@
 import type { Children, NodeChange, NodeData, Stat } from '../../election/port.js';
+import type { Acl } from '../acl.js';
 import { CODE, OP } from './codes.js';
 import { sessionIdText } from './handshake.js';
 import { type JuteReader, MalformedError } from './jute.js';
-import type { Acl } from './requests.js';
 
 /** What comes before the body of every frame from a server, but for the first. */
 export interface ReplyHeader {

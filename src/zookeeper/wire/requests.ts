@@ -1,3 +1,4 @@
+import { type Acl, OPEN_ACL } from '../acl.js';
 import { OP, XID } from './codes.js';
 import { frame, LENGTH_BYTES } from './frames.js';
 import { JuteWriter } from './jute.js';
@@ -7,20 +8,6 @@ export interface Request {
   readonly op: number;
   readonly write: (writer: JuteWriter) => void;
 }
-
-/** Who may do what to a node. */
-export interface Acl {
-  /** `world`, `auth`, `digest`, `ip`, `x509`, … */
-  readonly scheme: string;
-  readonly id: string;
-  /** The sum of {@link PERMISSIONS}. */
-  readonly permissions: number;
-}
-
-export const PERMISSIONS = { read: 1, write: 2, create: 4, delete: 8, admin: 16 } as const;
-
-/** Everybody may do everything. */
-export const OPEN_ACL: readonly Acl[] = [{ scheme: 'world', id: 'anyone', permissions: 31 }];
 
 /** How a node is made. `ttlMs`: gone once it has had no children and no change for so long. */
 export type NodeMode =

@@ -10,6 +10,7 @@ import type {
 } from '../../election/port.js';
 import { CoordinatorError } from '../../errors.js';
 import type { Cancel } from '../../lease/clock.js';
+import type { Acl } from '../acl.js';
 import { checkData, MAX_REQUEST_BYTES } from '../limits.js';
 import { Listeners } from '../listeners.js';
 import { CONFIG_PATH } from '../membership.js';
@@ -19,7 +20,7 @@ import { sessionIdText } from './handshake.js';
 import { type End, Link } from './link.js';
 import * as operations from './operations.js';
 import type { WireDriverOptions } from './options.js';
-import { type Acl, type NodeMode, requestFrame } from './requests.js';
+import { type NodeMode, requestFrame } from './requests.js';
 import { transaction } from './transaction.js';
 
 /** How long `close()` waits for a server to end the session, and before that for a lost connection to come back. */

@@ -1,12 +1,13 @@
 import type { TransactionPart } from '../../election/port.js';
 import { CoordinatorError } from '../../errors.js';
+import type { Acl } from '../acl.js';
 import { checkVersion } from '../limits.js';
 import { checkPath } from '../path.js';
 import { CODE, errorFromCode } from './codes.js';
 import { MalformedError } from './jute.js';
 import * as operations from './operations.js';
 import { readMulti } from './replies.js';
-import { type Acl, check, multi } from './requests.js';
+import { check, multi } from './requests.js';
 
 type Part = Pick<operations.Operation<unknown>, 'name' | 'path' | 'request'>;
 

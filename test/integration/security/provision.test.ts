@@ -7,7 +7,7 @@ import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/ind
 import { apply } from '../../../src/cli/provision/apply.js';
 import { plan } from '../../../src/cli/provision/plan.js';
 import { connect, type Logger } from '../../../src/index.js';
-import { PERMISSIONS } from '../../../src/zookeeper/wire/requests.js';
+import { PERMISSIONS } from '../../../src/zookeeper/acl.js';
 import type { WireSession } from '../../../src/zookeeper/wire/session.js';
 import { Contender } from '../../support/contender.js';
 import { invoke } from '../../support/invocation.js';
