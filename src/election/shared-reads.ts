@@ -24,11 +24,10 @@ export class SharedReads implements WatchedReads {
   read(path: string): Promise<NodeData | null> {
     const known = this.#underWay.get(path);
     if (known !== undefined) return known;
+    const read = untilAnswered(this.#host, this.#session, () => this.#session.read(path, { watch: true }));
+    // The first to be told, ahead of all who wait for it: what they ask for next is a new read.
     const forget = () => this.#underWay.delete(path);
-    // Forgotten in the reply's own turn, ahead of all who wait for it: what they ask for next is a new read.
-    const read = untilAnswered(this.#host, this.#session, () =>
-      this.#session.read(path, { watch: true }).finally(forget),
-    );
+    read.then(forget, forget);
     this.#underWay.set(path, read);
     return read;
   }
