@@ -1,7 +1,7 @@
+import { monotonicMs, sleep } from '../src/verify/monotonic.js';
 import { nativeDriver } from '../src/zookeeper/native/driver.js';
 import { parseConnectString } from '../src/zookeeper/servers.js';
 import { wireDriver } from '../src/zookeeper/wire/driver.js';
-import { monotonicMs, sleep } from '../test/support/monotonic.js';
 
 /**
  * One client in a process of its own, measured by bench/driver.ts: its name is the first argument, orders and answers are

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../deploy/local/index.js';
-import { monotonicMs, sleep } from '../test/support/monotonic.js';
+import { monotonicMs, sleep } from '../src/verify/monotonic.js';
 import type { Answered, Latency, Order, Throughput } from './driver-client.js';
 import { median } from './side-by-side.js';
 

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../deploy/local/index.js';
 import { connect, type Tenure } from '../src/index.js';
+import { Lines } from '../src/verify/lines.js';
+import { monotonicMs, sleep } from '../src/verify/monotonic.js';
 import { ActBook } from '../test/support/acts.js';
 import { countFailovers, median } from '../test/support/failovers.js';
-import { Lines } from '../test/support/lines.js';
-import { monotonicMs, sleep } from '../test/support/monotonic.js';
 import { Operator } from '../test/support/operator.js';
 import { WorkerProcess } from '../test/support/worker-process.js';
 

@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { type Ensemble, onExit, startEnsemble, waitFor } from '../deploy/local/index.js';
 import { connect } from '../src/index.js';
+import { monotonicMs, sleep } from '../src/verify/monotonic.js';
 import { EventReader } from '../test/integration/agent/event-reader.js';
 import { median } from '../test/support/failovers.js';
-import { monotonicMs, sleep } from '../test/support/monotonic.js';
 import { compileSource } from './compiled.js';
 
 const { values } = parseArgs({

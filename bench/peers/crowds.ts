@@ -1,6 +1,6 @@
 import { waitFor, type ZooKeeperServer } from '../../deploy/local/index.js';
-import { Lines } from '../../test/support/lines.js';
-import { sleep } from '../../test/support/monotonic.js';
+import { Lines } from '../../src/verify/lines.js';
+import { sleep } from '../../src/verify/monotonic.js';
 import type { Arena } from './arena.js';
 import type { Contender } from './contenders.js';
 import { figures, inTurn, Samples } from './figures.js';

@@ -1,5 +1,5 @@
 import { waitFor } from '../../deploy/local/index.js';
-import { monotonicMs, sleep } from '../../test/support/monotonic.js';
+import { monotonicMs, sleep } from '../../src/verify/monotonic.js';
 import type { Arena } from './arena.js';
 import type { Contender, Stand } from './contenders.js';
 import { inTurn, Samples } from './figures.js';
@@ -53,7 +53,8 @@ async function once(each: Contest, death: Death, deaths: Deaths): Promise<void> 
   deaths.took.add(contender.name, led.at - begin);
   if (death === 'kill') return;
   await sleep(500);
-  const thawed = leader.thaw();
+  const thawed = monotonicMs();
+  leader.thaw();
   const lost = await leader
     .hears(({ event }) => event === 'lost', { what: 'the old leader to be told', timeoutMs: PATIENCE_MS })
     .catch(() => undefined);

@@ -1,5 +1,5 @@
 import { waitFor } from '../../deploy/local/index.js';
-import { sleep } from '../../test/support/monotonic.js';
+import { sleep } from '../../src/verify/monotonic.js';
 import type { Arena } from './arena.js';
 import type { Contender } from './contenders.js';
 import { inTurn, Samples } from './figures.js';

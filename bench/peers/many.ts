@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { monotonicMs, sleep } from '../../test/support/monotonic.js';
+import { monotonicMs, sleep } from '../../src/verify/monotonic.js';
 import { compileSource } from '../compiled.js';
 import type { Arena } from './arena.js';
 import { Samples } from './figures.js';

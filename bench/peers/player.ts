@@ -1,8 +1,6 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
-import { onExit, waitFor } from '../../deploy/local/index.js';
-import { monotonicMs } from '../../test/support/monotonic.js';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { waitFor } from '../../deploy/local/index.js';
+import { LineProcess } from '../../test/support/line-process.js';
 
 /** A line that a program has said; README.md has them all. `at` is in milliseconds of CLOCK_MONOTONIC. */
 export interface Said {
@@ -15,27 +13,12 @@ export interface Said {
   readonly [key: string]: unknown;
 }
 
-/** A program of one library: one candidate, or a crowd. It doesn't outlive this process. */
-export class Player {
+/** A program of one library: one candidate, or a crowd. */
+export class Player extends LineProcess<Said> {
   readonly said: Said[] = [];
-  readonly exited: Promise<void>;
-  readonly pid: number;
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
-  #gone = false;
 
-  private constructor(child: ChildProcessByStdio<Writable, Readable, null>) {
-    this.#child = child;
-    this.pid = child.pid as number;
-    const forget = onExit(() => child.kill('SIGKILL'));
-    child.stdin.on('error', () => {});
-    this.exited = new Promise((resolve) => {
-      child.once('close', () => {
-        this.#gone = true;
-        forget();
-        resolve();
-      });
-    });
-    createInterface({ input: child.stdout }).on('line', (line) => this.said.push(JSON.parse(line) as Said));
+  private constructor(child: ChildProcess) {
+    super(child, (said) => this.said.push(said));
   }
 
   /** Resolves once it is connected. */
@@ -54,10 +37,6 @@ export class Player {
     return this.said.findLast(({ event }) => event === 'led' || event === 'lost')?.event === 'led';
   }
 
-  get gone(): boolean {
-    return this.#gone;
-  }
-
   /** The first line of this kind, from the given place on. */
   async hears(
     wanted: (said: Said) => boolean,
@@ -66,7 +45,7 @@ export class Player {
     return waitFor(
       () => {
         const found = this.said.slice(from).find(wanted);
-        if (found === undefined && this.#gone) throw new Error(`it ended instead of ${what}: ${this.#complaint()}`);
+        if (found === undefined && this.gone) throw new Error(`it ended instead of ${what}: ${this.#complaint()}`);
         return found;
       },
       { what: `${what}${this.#complaint()}`, timeoutMs, intervalMs: 5 },
@@ -74,36 +53,12 @@ export class Player {
   }
 
   join(): void {
-    this.#child.stdin.write('join\n');
+    this.tell('join');
   }
 
   /** Gives up the leadership. */
   leave(): void {
-    this.#child.stdin.write('leave\n');
-  }
-
-  freeze(): void {
-    this.#child.kill('SIGSTOP');
-  }
-
-  /** @returns when, right before */
-  thaw(): number {
-    const at = monotonicMs();
-    this.#child.kill('SIGCONT');
-    return at;
-  }
-
-  async kill(): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.exited;
-  }
-
-  /** An orderly end; SIGKILL for one that takes too long. */
-  async end(): Promise<void> {
-    this.#child.stdin.end();
-    const impatience = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
-    await this.exited;
-    clearTimeout(impatience);
+    this.tell('leave');
   }
 
   #complaint(): string {

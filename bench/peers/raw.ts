@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../test/support/monotonic.js';
+import { monotonicMs } from '../../src/verify/monotonic.js';
 import { Operator } from '../../test/support/operator.js';
 import type { Arena } from './arena.js';
 import type { Contender } from './contenders.js';

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { sleep } from '../support/monotonic.js';
-import { type Nemesis, onVictim, T } from './nemesis.js';
+import { T } from '../../src/verify/fault.js';
+import { sleep } from '../../src/verify/monotonic.js';
+import { type Nemesis, onVictim } from './nemesis.js';
 
 /** What is done to the hosts of workers. */
 export const HOST_FAULTS: Readonly<Record<string, Nemesis>> = {

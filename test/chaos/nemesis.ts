@@ -3,8 +3,6 @@ import { type Around as AnyAround, type Begun, type Fault, onVictim as onAnyVict
 import type { Field, Seat } from './field.js';
 import type { NetworkHost } from './network.js';
 
-export { T } from '../../src/verify/fault.js';
-
 export type Around = AnyAround<Field, Seat>;
 export type Nemesis = Fault<Field, Seat>;
 

@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Attempt } from '../../src/lifeline/attempt.js';
+import { T } from '../../src/verify/fault.js';
+import { sleep } from '../../src/verify/monotonic.js';
 import { sessionIdOf } from '../../src/zookeeper/wire/handshake.js';
-import { sleep } from '../support/monotonic.js';
 import { sessionPassword } from '../support/session-password.js';
 import { ELECTION } from './field.js';
-import { type Nemesis, T } from './nemesis.js';
+import type { Nemesis } from './nemesis.js';
 
 /** What strangers do to the sessions and the queue. */
 export const QUEUE_FAULTS: Readonly<Record<string, Nemesis>> = {

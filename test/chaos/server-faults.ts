@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Nemesis, onServer, T } from './nemesis.js';
+import { T } from '../../src/verify/fault.js';
+import { type Nemesis, onServer } from './nemesis.js';
 import type { NetworkHost } from './network.js';
 
 /** What is done to the ensemble. */

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { Random } from '../../src/verify/random.js';
 import { FrameReader } from '../../src/zookeeper/wire/frames.js';
 import { readConnectReply } from '../../src/zookeeper/wire/handshake.js';
 import { JuteReader, MalformedError } from '../../src/zookeeper/wire/jute.js';
 import * as replies from '../../src/zookeeper/wire/replies.js';
-import { Random } from '../simulation/random.js';
 import { framed, mutate } from './mutations.js';
 import { samples } from './replies.js';
 

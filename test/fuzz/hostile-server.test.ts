@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CoordinatorError } from '../../src/errors.js';
+import { Random } from '../../src/verify/random.js';
 import { wireDriver } from '../../src/zookeeper/wire/driver.js';
 import { FrameReader } from '../../src/zookeeper/wire/frames.js';
 import type { WireSession } from '../../src/zookeeper/wire/session.js';
-import { Random } from '../simulation/random.js';
 import { framed, mutate } from './mutations.js';
 import { connectReply, event, reply } from './replies.js';
 

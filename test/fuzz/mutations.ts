@@ -1,4 +1,4 @@
-import type { Random } from '../simulation/random.js';
+import type { Random } from '../../src/verify/random.js';
 
 /** Numbers that programs trip over. */
 const INTERESTING = [-1, 0, 1, -2, 2, 4, 0x7f, 0xff, 0xffff, 0x100000, 2 ** 31 - 1, -(2 ** 31), 0x01000000, -101, -112];

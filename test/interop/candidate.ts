@@ -1,9 +1,8 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
-import { onExit, waitFor } from '../../deploy/local/index.js';
-import { monotonicMs } from '../support/monotonic.js';
+import { waitFor } from '../../deploy/local/index.js';
+import { monotonicMs } from '../../src/verify/monotonic.js';
+import { LineProcess } from '../support/line-process.js';
 import type { Leadership, LeadershipBook } from './leaderships.js';
 import type { Programs, Recipe } from './programs.js';
 
@@ -23,43 +22,27 @@ type Line =
   | { readonly event: 'lost'; readonly at: number; readonly why: string }
   | { readonly event: 'failed'; readonly error: string };
 
-/** A candidate in a process of its own, by whichever library. It doesn't outlive this process. */
-export class Candidate {
+/** A candidate in a process of its own, by whichever library. */
+export class Candidate extends LineProcess<Line> {
   readonly id: string;
   readonly recipe: Recipe;
-  readonly exited: Promise<void>;
   /** What it could not do, in its own words. */
   readonly failures: string[] = [];
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #book: LeadershipBook;
   #ready = false;
-  #gone = false;
   #leadership: Leadership | null = null;
   /** The leadership in which it ended. */
   #killedIn: Leadership | null = null;
 
-  private constructor(
-    child: ChildProcessByStdio<Writable, Readable, null>,
-    id: string,
-    recipe: Recipe,
-    book: LeadershipBook,
-  ) {
+  private constructor(child: ChildProcess, id: string, recipe: Recipe, book: LeadershipBook) {
+    super(child, (line) => this.#heard(line));
     this.id = id;
     this.recipe = recipe;
-    this.#child = child;
     this.#book = book;
-    const forget = onExit(() => child.kill('SIGKILL'));
-    child.stdin.on('error', () => {});
-    this.exited = new Promise((resolve) => {
-      child.once('close', () => {
-        this.#gone = true;
-        this.#killedIn = this.#leadership;
-        this.#over(monotonicMs(), 'killed');
-        forget();
-        resolve();
-      });
+    child.once('close', () => {
+      this.#killedIn = this.#leadership;
+      this.#over(monotonicMs(), 'killed');
     });
-    createInterface({ input: child.stdout }).on('line', (line) => this.#heard(JSON.parse(line) as Line));
   }
 
   static async start(recipe: Recipe, id: string, place: Place): Promise<Candidate> {
@@ -67,7 +50,7 @@ export class Candidate {
     const [command = '', ...args] = place.programs.command(recipe, parameters);
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     const candidate = new Candidate(child, id, recipe, place.book);
-    await waitFor(() => candidate.#ready || candidate.#gone, { what: `${id} to be ready`, timeoutMs: 60_000 });
+    await waitFor(() => candidate.#ready || candidate.gone, { what: `${id} to be ready`, timeoutMs: 60_000 });
     if (!candidate.#ready) throw new Error(`${id} ended at its start`);
     return candidate;
   }
@@ -77,46 +60,25 @@ export class Candidate {
     return this.#leadership !== null;
   }
 
-  get gone(): boolean {
-    return this.#gone;
-  }
-
   join(): void {
-    this.#child.stdin.write('join\n');
+    this.tell('join');
   }
 
   /** Gives up the leadership, or its place in the queue. */
   leave(): void {
-    this.#child.stdin.write('leave\n');
-  }
-
-  freeze(): void {
-    this.#child.kill('SIGSTOP');
-  }
-
-  thaw(): void {
-    this.#child.kill('SIGCONT');
+    this.tell('leave');
   }
 
   /**
    * SIGKILL; resolves once it is gone and all that it said has been read. It is stopped right before: when a process has
    * died is seen only afterwards, and by then a lifeline may have let the next one lead.
    */
-  async kill(): Promise<void> {
+  override async kill(): Promise<void> {
     this.freeze();
-    await waitFor(() => this.#gone || stopped(this.#child.pid), { what: `${this.id} to stop`, intervalMs: 1 });
+    await waitFor(() => this.gone || stopped(this.pid), { what: `${this.id} to stop`, intervalMs: 1 });
     const at = monotonicMs();
-    this.#child.kill('SIGKILL');
-    await this.exited;
+    await super.kill();
     if (this.#killedIn !== null) this.#killedIn.to = at;
-  }
-
-  /** An orderly end; SIGKILL for one that takes too long. */
-  async end(): Promise<void> {
-    this.#child.stdin.end();
-    const impatience = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
-    await this.exited;
-    clearTimeout(impatience);
   }
 
   #heard(line: Line): void {

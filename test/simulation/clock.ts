@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../../src/lease/clock.js';
-import type { Random } from './random.js';
+import type { Random } from '../../src/verify/random.js';
 import type { Scheduler } from './scheduler.js';
 
 /** When virtual time 0 is, for the wall clocks. */

@@ -1,7 +1,7 @@
+import type { Random } from '../../src/verify/random.js';
 import type { ToFollower, ToLeader } from './messages.js';
 import type { Network } from './network.js';
 import type { Voter, Votes } from './parts.js';
-import type { Random } from './random.js';
 import type { Scheduler } from './scheduler.js';
 
 /**

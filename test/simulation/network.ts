@@ -1,4 +1,4 @@
-import type { Random } from './random.js';
+import type { Random } from '../../src/verify/random.js';
 import type { Scheduler } from './scheduler.js';
 
 /** A machine or process that sends and receives. */

@@ -1,4 +1,4 @@
-import type { Random } from './random.js';
+import type { Random } from '../../src/verify/random.js';
 import type { Scheduler } from './scheduler.js';
 import type { Server } from './server.js';
 import type { Outcome, Submission, Write } from './transaction.js';

@@ -1,7 +1,7 @@
 import type { NodeChange } from '../../src/election/port.js';
+import type { Random } from '../../src/verify/random.js';
 import type { Inquiry, ToFollower, ToLeader } from './messages.js';
 import type { Endpoint, Host, Network } from './network.js';
-import type { Random } from './random.js';
 import type { Scheduler } from './scheduler.js';
 import type { Outcome, Submission, Transaction } from './transaction.js';
 import type { Tree } from './tree.js';

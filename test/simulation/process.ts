@@ -1,7 +1,7 @@
 import type { Cancel } from '../../src/lease/clock.js';
+import type { Random } from '../../src/verify/random.js';
 import { SimulatedClock } from './clock.js';
 import type { Host } from './network.js';
-import type { Random } from './random.js';
 import type { Scheduler } from './scheduler.js';
 
 /**

@@ -1,9 +1,9 @@
+import type { Random } from '../../src/verify/random.js';
 import { FollowerRole } from './follower.js';
 import { LeaderRole } from './leader.js';
 import type { ToClient, ToFollower, ToLeader, ToServer } from './messages.js';
 import type { Endpoint } from './network.js';
 import type { Attached, Role, ServerCore, Surroundings, Voter } from './parts.js';
-import type { Random } from './random.js';
 import { ServerConnection } from './server-connection.js';
 import type { Outcome, Transaction } from './transaction.js';
 import { Tree } from './tree.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { Random } from '../../src/verify/random.js';
 import { SimulatedClock } from './clock.js';
 import { SimulatedProcess } from './process.js';
-import { Random } from './random.js';
 import { Scheduler } from './scheduler.js';
 
 function clockOf(scheduler: Scheduler, rate = 1): SimulatedClock {

@@ -1,5 +1,6 @@
 import type { NodeData } from '../../src/election/port.js';
 import type { Cancel } from '../../src/lease/clock.js';
+import { Random } from '../../src/verify/random.js';
 import { SimulatedClient } from './client.js';
 import { WALL_EPOCH } from './clock.js';
 import { Elector } from './elector.js';
@@ -8,7 +9,6 @@ import { type Delays, type Host, Network } from './network.js';
 import { Operator } from './operator.js';
 import type { EnsembleSettings } from './parts.js';
 import { SimulatedProcess } from './process.js';
-import { Random } from './random.js';
 import { type RunLimits, Scheduler } from './scheduler.js';
 import { Server } from './server.js';
 import type { Outcome, Transaction } from './transaction.js';

@@ -1,5 +1,3 @@
-export { actAsLongAsAllowed } from '../../src/verify/acts.js';
-
 /**
  * The time in which somebody believed that it may act, by what it would have done and not by what it was told: from the first
  * to the last moment at which it held a lease, suspect or not. Milliseconds of `monotonicMs`.

@@ -7,8 +7,9 @@ import {
   type ElectionOptions,
   type LeadOptions,
 } from '../../src/index.js';
-import { ActBook, actAsLongAsAllowed } from './acts.js';
-import { monotonicMs } from './monotonic.js';
+import { actAsLongAsAllowed } from '../../src/verify/acts.js';
+import { monotonicMs } from '../../src/verify/monotonic.js';
+import { ActBook } from './acts.js';
 
 export interface ContenderOptions extends Omit<ConnectOptions, 'servers'> {
   readonly election?: ElectionOptions;

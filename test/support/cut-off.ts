@@ -1,6 +1,6 @@
 import { startEnsemble, waitFor } from '../../deploy/local/index.js';
+import { monotonicMs, sleep } from '../../src/verify/monotonic.js';
 import { ActBook } from './acts.js';
-import { monotonicMs, sleep } from './monotonic.js';
 import { Operator } from './operator.js';
 import { layWire, run } from './wire.js';
 import { WorkerProcess } from './worker-process.js';

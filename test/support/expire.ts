@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import type { ZooKeeperServer } from '../../deploy/local/index.js';
-import type { Line } from './lines.js';
+import type { Line } from '../../src/verify/lines.js';
 
 /**
  * Ends a session at once, as if it had expired: attaches to it as its other holder and closes it. Its client is held up on its

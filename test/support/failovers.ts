@@ -1,6 +1,6 @@
 import { connect, type Tenure, type Term } from '../../src/index.js';
-import type { Line } from './lines.js';
-import { monotonicMs, sleep } from './monotonic.js';
+import type { Line } from '../../src/verify/lines.js';
+import { monotonicMs, sleep } from '../../src/verify/monotonic.js';
 
 /** What one failover cost the ensemble. */
 export interface Cost {

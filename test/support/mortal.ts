@@ -1,7 +1,7 @@
 import processes, { type ChildProcess } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { monotonicMs } from './monotonic.js';
+import { monotonicMs } from '../../src/verify/monotonic.js';
 import type { MortalOptions } from './mortals.js';
 import { report } from './report.js';
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { startEnsemble, waitFor } from '../../deploy/local/index.js';
+import { monotonicMs, sleep } from '../../src/verify/monotonic.js';
 import { judge, probeServers } from '../../src/zookeeper/ensemble.js';
 import { EnsembleWatch } from '../../src/zookeeper/ensemble-watch.js';
-import { monotonicMs, sleep } from './monotonic.js';
 import { layWire, run } from './wire.js';
 
 /*

@@ -1,6 +1,6 @@
+import { monotonicMs } from '../../src/verify/monotonic.js';
 import { nativeDriver } from '../../src/zookeeper/native/driver.js';
 import { parseConnectString } from '../../src/zookeeper/servers.js';
-import { monotonicMs } from './monotonic.js';
 import { report } from './report.js';
 import type { WorkerParameters } from './worker.js';
 

@@ -1,6 +1,6 @@
 import { connect } from '../../src/index.js';
-import { actAsLongAsAllowed } from './acts.js';
-import { monotonicMs } from './monotonic.js';
+import { actAsLongAsAllowed } from '../../src/verify/acts.js';
+import { monotonicMs } from '../../src/verify/monotonic.js';
 import { report } from './report.js';
 
 /** A worker process that leads whenever it may, and writes down when. Its parameters are JSON in the first argument. */

@@ -1,5 +1,5 @@
 import { startEnsemble, waitFor } from '../../../deploy/local/index.js';
-import { monotonicMs, sleep } from '../../../test/support/monotonic.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { layWire, run } from '../../../test/support/wire.js';
 import { type ContenderName, contenders } from '../contenders.js';
 import { EtcdCluster } from '../etcd.js';

@@ -6,7 +6,7 @@
  * `elections` joins COUNT elections on `join`, and says how many it leads as that grows. To be run with --expose-gc.
  */
 import { createInterface } from 'node:readline';
-import { monotonicMs } from '../../../test/support/monotonic.js';
+import { monotonicMs } from '../../../src/verify/monotonic.js';
 import { Operator } from '../../../test/support/operator.js';
 
 const [module = '', servers = '', name = '', number = '', timeoutMs = '', what = ''] = process.argv.slice(2);

@@ -5,8 +5,8 @@
  */
 import { createInterface } from 'node:readline';
 import type { Tenure, Term } from '../../../src/index.js';
-import { actAsLongAsAllowed } from '../../../test/support/acts.js';
-import { monotonicMs } from '../../../test/support/monotonic.js';
+import { actAsLongAsAllowed } from '../../../src/verify/acts.js';
+import { monotonicMs } from '../../../src/verify/monotonic.js';
 
 const [module = '', lifeline = '', servers = '', name = '', who = '', timeoutMs = '', mode = ''] =
   process.argv.slice(2);

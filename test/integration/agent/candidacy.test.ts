@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { Operator } from '../../support/operator.js';
 import { EventReader } from './event-reader.js';
 import { SidecarProcess } from './sidecar-process.js';
@@ -143,8 +143,8 @@ describe('a candidacy', () => {
   it('of a leader that is frozen ends although its stream is open', async () => {
     const frozen = await sidecar.join('frozen', 'frozen', { hold: 'stream' });
     const stream = await EventReader.open(`${sidecar.url}${frozen.events}`, { 'candidacy-key': frozen.key });
-    const next = await other.join('frozen', 'next', { hold: 'ttl', ttlMs: 60_000 });
     await frozen.until('leading');
+    const next = await other.join('frozen', 'next', { hold: 'ttl', ttlMs: 60_000 });
     await next.until('leading', 25_000);
     const end = await waitFor(() => stream.of('end')[0], { what: 'the end of the stream' });
     expect(end.data).toEqual({ reason: 'expired' });

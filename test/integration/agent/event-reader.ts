@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { waitFor } from '../../../deploy/local/index.js';
-import { monotonicMs } from '../../support/monotonic.js';
+import { monotonicMs } from '../../../src/verify/monotonic.js';
 
 export interface SeenEvent {
   readonly event: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { EventReader } from './event-reader.js';
 import { SidecarProcess } from './sidecar-process.js';
 

@@ -6,8 +6,8 @@ import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import { resolveDistribution } from '../../../deploy/local/zookeeper/distribution.js';
 import type { Calibration } from '../../../src/cli/calibrate/findings.js';
+import { sleep } from '../../../src/verify/monotonic.js';
 import { Invocation, invoke } from '../../support/invocation.js';
-import { sleep } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
 
 /* What calibrate measures on a real server, frozen and not, and with servers of its own that it kills. */

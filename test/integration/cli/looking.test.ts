@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble } from '../../../deploy/local/index.js';
+import { Lines } from '../../../src/verify/lines.js';
 import { Contender } from '../../support/contender.js';
 import { Invocation, invoke } from '../../support/invocation.js';
-import { Lines } from '../../support/lines.js';
 import { Operator } from '../../support/operator.js';
 import { outcome } from '../../support/tools.js';
 

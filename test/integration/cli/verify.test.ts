@@ -8,11 +8,11 @@ import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../
 import { check } from '../../../src/verify/checker.js';
 import { Hands } from '../../../src/verify/hands.js';
 import type { History } from '../../../src/verify/history.js';
+import { Lines } from '../../../src/verify/lines.js';
 import type { Summary } from '../../../src/verify/report.js';
 import { runOn } from '../../../src/verify/run.js';
 import type { Violation } from '../../../src/verify/violation.js';
 import { Invocation, invoke } from '../../support/invocation.js';
-import { Lines } from '../../support/lines.js';
 import { Operator } from '../../support/operator.js';
 
 /* The fault test that users point at their own ensemble: without violations, with them, and not wanted. */

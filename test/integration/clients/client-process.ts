@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { onExit, waitFor } from '../../../deploy/local/index.js';
+import { spawn } from 'node:child_process';
+import { waitFor } from '../../../deploy/local/index.js';
+import { LineProcess } from '../../support/line-process.js';
 import type { Command } from './languages.js';
 
 /** What a worker says; `at` by the clock that all processes of this machine share. */
@@ -37,13 +37,10 @@ export interface WorkerOptions {
   readonly views?: boolean;
 }
 
-/** A worker that speaks to a sidecar through its language's client. It doesn't outlive this process. */
-export class ClientProcess implements AsyncDisposable {
+/** A worker that speaks to a sidecar through its language's client. */
+export class ClientProcess extends LineProcess<Said> implements AsyncDisposable {
   readonly said: Said[] = [];
-  readonly exited: Promise<void>;
-  readonly #child: ChildProcess;
   #log = '';
-  #gone = false;
 
   constructor({ file, args, cwd, env }: Command, options: WorkerOptions) {
     const child = spawn(file, [...args, JSON.stringify(options)], {
@@ -51,19 +48,9 @@ export class ClientProcess implements AsyncDisposable {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });
-    this.#child = child;
-    child.stdin.on('error', () => undefined);
+    super(child, (said) => this.said.push(said));
     child.stderr.on('data', (text) => {
       this.#log += text;
-    });
-    createInterface({ input: child.stdout }).on('line', (line) => this.said.push(JSON.parse(line) as Said));
-    const forget = onExit(() => child.kill('SIGKILL'));
-    this.exited = new Promise((resolve) => {
-      child.once('close', () => {
-        this.#gone = true;
-        forget();
-        resolve();
-      });
     });
   }
 
@@ -77,7 +64,7 @@ export class ClientProcess implements AsyncDisposable {
     return waitFor(
       () => {
         const said = found();
-        if (said === undefined && this.#gone) throw new Error(`it has ended without "${event}": ${this.#log}`);
+        if (said === undefined && this.gone) throw new Error(`it has ended without "${event}": ${this.#log}`);
         return said;
       },
       { what: `a worker to say "${event}"`, timeoutMs, intervalMs: 5 },
@@ -92,23 +79,6 @@ export class ClientProcess implements AsyncDisposable {
     const term = await this.until('term', ({ token }) => token !== not);
     await this.until('act', ({ token }) => token === term.token);
     return term;
-  }
-
-  tell(word: 'resign' | 'close'): void {
-    this.#child.stdin?.write(`${word}\n`);
-  }
-
-  freeze(): void {
-    this.#child.kill('SIGSTOP');
-  }
-
-  thaw(): void {
-    this.#child.kill('SIGCONT');
-  }
-
-  async kill(): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.exited;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, type TestAPI } from 'vitest';
 import { waitFor } from '../../../deploy/local/index.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { ClientProcess } from './client-process.js';
 import { FakeSidecar, leading, notLeading } from './fake-sidecar.js';
 import type { Command } from './languages.js';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 
 const KEY = 'the-key';
 

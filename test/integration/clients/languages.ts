@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { goEnvironment, goProgram, javaClasses } from '../../support/toolchains.js';
+import { goEnvironment, goProgram, javaClasses } from '../../../deploy/local/toolchains/index.js';
 import { findTool, type Tool } from '../../support/tools.js';
 
 const clients = resolve(fileURLToPath(import.meta.url), '../../../../clients');

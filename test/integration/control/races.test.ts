@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { connect, type Tenure, TenureError } from '../../../src/index.js';
+import { monotonicMs } from '../../../src/verify/monotonic.js';
 import { ActBook } from '../../support/acts.js';
 import { Contender } from '../../support/contender.js';
-import { monotonicMs } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
 import { WorkerProcess } from '../../support/worker-process.js';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import { connect } from '../../../src/index.js';
+import { Lines } from '../../../src/verify/lines.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { type Cost, countFailovers } from '../../support/failovers.js';
-import { Lines } from '../../support/lines.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
 
 /* What elections cost. bench/failover.ts has the figures for 300 candidates, and times. */

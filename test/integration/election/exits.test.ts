@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble } from '../../../deploy/local/index.js';
-import { monotonicMs } from '../../support/monotonic.js';
+import { monotonicMs } from '../../../src/verify/monotonic.js';
 
 /* Nothing of ours keeps a process alive that has nothing more to do. */
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import { connect } from '../../../src/index.js';
+import { Lines } from '../../../src/verify/lines.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { ActBook } from '../../support/acts.js';
 import { Contender, type ContenderOptions } from '../../support/contender.js';
-import { Lines } from '../../support/lines.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
 
 /*

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { ClosedError, connect, LeadershipLostError, type Tenure, type Term } from '../../../src/index.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { Contender } from '../../support/contender.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
 
 /*

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import { connect } from '../../../src/index.js';
+import { OPERATION } from '../../../src/verify/faulty-line.js';
+import { Lines } from '../../../src/verify/lines.js';
+import { sleep } from '../../../src/verify/monotonic.js';
 import { Contender, type ContenderOptions } from '../../support/contender.js';
 import { expire } from '../../support/expire.js';
-import { OPERATION } from '../../support/faulty-line.js';
-import { Lines } from '../../support/lines.js';
-import { sleep } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
 
 /*

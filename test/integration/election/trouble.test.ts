@@ -12,8 +12,8 @@ import {
   TermRecordError,
   TokenRegressedError,
 } from '../../../src/index.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { Contender } from '../../support/contender.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
 
 /*

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onExit, waitFor } from '../../../deploy/local/index.js';
-import { goEnvironment, goProgram, javaClasses, pythonWith } from '../../support/toolchains.js';
+import { goEnvironment, goProgram, javaClasses, pythonWith } from '../../../deploy/local/toolchains/index.js';
 import type { Tool } from '../../support/tools.js';
 
 const project = resolve(fileURLToPath(import.meta.url), '../../../..');

@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { connect, type Tenure, type Term } from '../../../src/index.js';
 import { processStat } from '../../../src/lifeline/processes.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { runs } from '../../support/command-run.js';
 import { median } from '../../support/failovers.js';
 import { helpersOf } from '../../support/helpers.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { Mortal } from '../../support/mortals.js';
 import { Operator } from '../../support/operator.js';
 

@@ -15,14 +15,14 @@ import {
 } from '../../../deploy/local/index.js';
 import { type ConnectOptions, connect } from '../../../src/index.js';
 import { groupsMarked, signalGroup } from '../../../src/lifeline/processes.js';
+import { Lines } from '../../../src/verify/lines.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { ActBook } from '../../support/acts.js';
 import { expire } from '../../support/expire.js';
-import { Lines } from '../../support/lines.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { Mortal } from '../../support/mortals.js';
 import { Operator } from '../../support/operator.js';
 import { WorkerProcess } from '../../support/worker-process.js';
-import { Authority } from '../wire/certificates.js';
+import { Authority, secureServer } from '../wire/certificates.js';
 
 /* The helper has to get through whatever its parent got through, and to know what its parent knew last. */
 
@@ -47,16 +47,7 @@ beforeAll(async () => {
     size: 1,
     tickTime: 500,
     fsync: false,
-    extraConfig: [
-      'serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory',
-      `secureClientPort=${port.port}`,
-      'secureClientPortAddress=127.0.0.1',
-      `ssl.keyStore.location=${server.bothFile}`,
-      'ssl.keyStore.type=PEM',
-      `ssl.trustStore.location=${authority.caFile}`,
-      'ssl.trustStore.type=PEM',
-      'authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider',
-    ],
+    extraConfig: secureServer(authority, server, port.port),
   });
   operator = await Operator.at(ensemble.connectString, { sessionTimeoutMs: 10_000 });
 }, 120_000);

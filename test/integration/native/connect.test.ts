@@ -1,10 +1,10 @@
-import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import ZooKeeper from 'zookeeper';
 import { type Ensemble, leasePort, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import { AuthenticationError, ConnectTimeoutError, NameResolutionError } from '../../../src/errors.js';
+import { nextState, sessionsAt, silentServer } from '../../support/driver-tests.js';
 import { Relay } from './relay.js';
-import { bytes, closeAll, freshPath, kindOf, nextState, open, sleep } from './support.js';
+import { bytes, closeAll, freshPath, kindOf, open, sleep } from './support.js';
 
 let ensemble: Ensemble;
 let server: ZooKeeperServer;
@@ -19,21 +19,7 @@ afterAll(async () => {
   await ensemble?.close();
 });
 
-/** How many sessions the server knows. */
-const sessions = async (): Promise<number> =>
-  Number(/^zk_global_sessions\t(\d+)/m.exec(await server.ask('mntr'))?.[1] ?? Number.NaN);
-
-/** Accepts connections and says nothing, as a server that hangs. */
-async function silentServer(): Promise<{ port: number; close: () => void }> {
-  const held = new Set<{ destroy(): void }>();
-  const silent: Server = createServer((socket) => held.add(socket.on('error', () => {})));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const close = (): void => {
-    for (const socket of held) socket.destroy();
-    silent.close();
-  };
-  return { port: (silent.address() as { port: number }).port, close };
-}
+const sessions = (): Promise<number> => sessionsAt(server);
 
 /** Leaves a node to the holder of these credentials alone. */
 async function restrict(address: string, path: string, credential: string): Promise<void> {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import type { SessionState } from '../../../src/election/port.js';
 import type { NativeSession } from '../../../src/zookeeper/native/session.js';
-import { bytes, closeAll, endSession, freshPath, kindOf, nextState, open, sleep } from './support.js';
+import { nextState } from '../../support/driver-tests.js';
+import { bytes, closeAll, endSession, freshPath, kindOf, open, sleep } from './support.js';
 
 let ensemble: Ensemble;
 let observer: NativeSession;

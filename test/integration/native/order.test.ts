@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import type { NativeSession } from '../../../src/zookeeper/native/session.js';
+import { nextState } from '../../support/driver-tests.js';
 import { Relay } from './relay.js';
-import { bytes, closeAll, endSession, freshPath, nextState, open } from './support.js';
+import { bytes, closeAll, endSession, freshPath, open } from './support.js';
 
 let ensemble: Ensemble;
 let session: NativeSession;

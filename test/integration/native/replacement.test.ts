@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import type { SessionState } from '../../../src/election/port.js';
 import type { NativeSession } from '../../../src/zookeeper/native/session.js';
+import { nextState } from '../../support/driver-tests.js';
 import { Relay } from './relay.js';
-import { bytes, closeAll, freshPath, kindOf, nextState, type Overrides, open } from './support.js';
+import { bytes, closeAll, freshPath, kindOf, type Overrides, open } from './support.js';
 
 /*
  * An operation whose own attempt to send finds the connection reset makes the C client close its socket outside of its

@@ -6,8 +6,9 @@ import { spawn } from 'node:child_process';
 import { createConnection } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { nextState } from '../../support/driver-tests.js';
 import { Relay } from './relay.js';
-import { bytes, kindOf, nextChange, nextState, open, sleep } from './support.js';
+import { bytes, kindOf, nextChange, open, sleep } from './support.js';
 
 const [name = '', address = ''] = process.argv.slice(2);
 const path = `/scenario-${process.pid}`;

@@ -1,9 +1,10 @@
 import { createConnection } from 'node:net';
-import type { NodeChange, Session, SessionState } from '../../../src/election/port.js';
+import type { NodeChange, Session } from '../../../src/election/port.js';
 import { CoordinatorError, type CoordinatorErrorKind } from '../../../src/errors.js';
 import { type NativeDriverOptions, nativeDriver } from '../../../src/zookeeper/native/driver.js';
 import type { NativeSession } from '../../../src/zookeeper/native/session.js';
 import { parseConnectString } from '../../../src/zookeeper/servers.js';
+import { nextState } from '../../support/driver-tests.js';
 
 export type Overrides = Partial<NativeDriverOptions> & { signal?: AbortSignal };
 
@@ -43,20 +44,6 @@ export async function kindOf(operation: Promise<unknown>): Promise<CoordinatorEr
     if (error instanceof CoordinatorError) return error.kind;
     throw error;
   }
-}
-
-export function nextState(session: Session, wanted: SessionState, timeoutMs = 15_000): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`still ${session.state}, not ${wanted}`)), timeoutMs);
-    const check = (): void => {
-      if (session.state !== wanted) return;
-      clearTimeout(timer);
-      cancel();
-      resolve();
-    };
-    const cancel = session.onState(check);
-    check();
-  });
 }
 
 export function nextChange(session: Session, path: string): Promise<NodeChange> {

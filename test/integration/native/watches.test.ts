@@ -3,7 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import type { NativeSession } from '../../../src/zookeeper/native/session.js';
-import { bytes, closeAll, freshPath, nextChange, nextState, open, sleep } from './support.js';
+import { nextState } from '../../support/driver-tests.js';
+import { bytes, closeAll, freshPath, nextChange, open, sleep } from './support.js';
 
 let ensemble: Ensemble;
 let server: ZooKeeperServer;

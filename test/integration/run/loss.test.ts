@@ -7,9 +7,9 @@ import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { connect, type Tenure } from '../../../src/index.js';
 import { groupsMarked, signalGroup } from '../../../src/lifeline/processes.js';
+import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { CommandRun, type CommandRunOptions, runs } from '../../support/command-run.js';
 import { helpersOf } from '../../support/helpers.js';
-import { monotonicMs, sleep } from '../../support/monotonic.js';
 import { Operator } from '../../support/operator.js';
 
 /*

@@ -51,3 +51,17 @@ export class Authority {
     return { certFile: file('pem'), keyFile: file('key'), bothFile: file('both.pem') };
   }
 }
+
+/** What a server is configured with to listen at `port` by TLS, for clients that this authority has signed. */
+export function secureServer(authority: Authority, server: { readonly bothFile: string }, port: number): string[] {
+  return [
+    'serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory',
+    `secureClientPort=${port}`,
+    'secureClientPortAddress=127.0.0.1',
+    `ssl.keyStore.location=${server.bothFile}`,
+    'ssl.keyStore.type=PEM',
+    `ssl.trustStore.location=${authority.caFile}`,
+    'ssl.trustStore.type=PEM',
+    'authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider',
+  ];
+}

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble } from '../../../deploy/local/index.js';
 import type { CreateMode, Session, Stat } from '../../../src/election/port.js';
 import { CoordinatorError } from '../../../src/errors.js';
+import { Random } from '../../../src/verify/random.js';
 import { nativeDriver } from '../../../src/zookeeper/native/driver.js';
 import { parseConnectString } from '../../../src/zookeeper/servers.js';
 import { wireDriver } from '../../../src/zookeeper/wire/driver.js';
-import { Random } from '../../simulation/random.js';
 
 /** TENURE_DIFFERENTIAL_RUNS for the long form. */
 const RUNS = Number(process.env['TENURE_DIFFERENTIAL_RUNS'] ?? 25);

@@ -3,7 +3,7 @@ import { type Ensemble, startEnsemble } from '../../../deploy/local/index.js';
 import { writeClaim } from '../../../src/election/claiming.js';
 import { electionPaths } from '../../../src/election/names.js';
 import { connect } from '../../../src/index.js';
-import { FaultyLine } from '../../support/faulty-line.js';
+import { FaultyLine } from '../../../src/verify/faulty-line.js';
 import { bytes, closeAll, open, refusal } from './support.js';
 
 /** Operation codes. */

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import type { WireSession } from '../../../src/zookeeper/wire/session.js';
+import { nextState } from '../../support/driver-tests.js';
 import { eachVersion } from '../../support/versions.js';
 import { Relay } from '../native/relay.js';
-import { bytes, closeAll, freshPath, nextState, open, refusal } from './support.js';
+import { bytes, closeAll, freshPath, open, refusal } from './support.js';
 
 eachVersion([], (versioned) => {
   let ensemble: Ensemble;

@@ -4,7 +4,8 @@ import { OP, XID } from '../../../src/zookeeper/wire/codes.js';
 import { FrameReader } from '../../../src/zookeeper/wire/frames.js';
 import { JuteReader, JuteWriter } from '../../../src/zookeeper/wire/jute.js';
 import { connectReply, event, reply } from '../../fuzz/replies.js';
-import { bytes, closeAll, nextState, open, refusal, sleep } from './support.js';
+import { nextState } from '../../support/driver-tests.js';
+import { bytes, closeAll, open, refusal, sleep } from './support.js';
 
 /** What real servers do too rarely to be waited for: a server that follows a script. */
 

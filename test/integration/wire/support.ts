@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { SessionState } from '../../../src/election/port.js';
 import { CoordinatorError } from '../../../src/errors.js';
 import { parseConnectString } from '../../../src/zookeeper/servers.js';
 import { type WireDriverOptions, wireDriver } from '../../../src/zookeeper/wire/driver.js';
@@ -35,20 +34,6 @@ export async function refusal(operation: Promise<unknown>): Promise<CoordinatorE
   );
   expect(error).toBeInstanceOf(CoordinatorError);
   return error as CoordinatorError;
-}
-
-export function nextState(session: WireSession, wanted: SessionState, timeoutMs = 15_000): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`still ${session.state}, not ${wanted}`)), timeoutMs);
-    const check = (): void => {
-      if (session.state !== wanted) return;
-      clearTimeout(timer);
-      cancel();
-      resolve();
-    };
-    const cancel = session.onState(check);
-    check();
-  });
 }
 
 /** A path that no other test uses. */

@@ -6,11 +6,12 @@ import { type Ensemble, leasePort, type PortLease, startEnsemble } from '../../.
 import { UntrustedError } from '../../../src/errors.js';
 import { connect } from '../../../src/index.js';
 import type { TlsOptions } from '../../../src/zookeeper/wire/tls.js';
+import { nextState } from '../../support/driver-tests.js';
 import { invoke } from '../../support/invocation.js';
 import { eachVersion } from '../../support/versions.js';
 import { Relay } from '../native/relay.js';
-import { Authority, type Certificate } from './certificates.js';
-import { bytes, closeAll, freshPath, nextState, open, refusal } from './support.js';
+import { Authority, type Certificate, secureServer } from './certificates.js';
+import { bytes, closeAll, freshPath, open, refusal } from './support.js';
 
 eachVersion(['openssl'], (versioned) => {
   let directory: string;
@@ -33,16 +34,7 @@ eachVersion(['openssl'], (versioned) => {
       size: 1,
       tickTime: 500,
       ...versioned,
-      extraConfig: [
-        'serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory',
-        `secureClientPort=${port.port}`,
-        'secureClientPortAddress=127.0.0.1',
-        `ssl.keyStore.location=${server.bothFile}`,
-        'ssl.keyStore.type=PEM',
-        `ssl.trustStore.location=${ours.caFile}`,
-        'ssl.trustStore.type=PEM',
-        'authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider',
-      ],
+      extraConfig: secureServer(ours, server, port.port),
     });
     address = `localhost:${port.port}`;
     tls = { caFile: ours.caFile, certFile: client.certFile, keyFile: client.keyFile };

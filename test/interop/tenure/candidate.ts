@@ -8,8 +8,8 @@
  */
 import { createInterface } from 'node:readline';
 import { connect, type ElectionOptions, formatToken, type Term } from '../../../src/index.js';
-import { actAsLongAsAllowed } from '../../support/acts.js';
-import { monotonicMs } from '../../support/monotonic.js';
+import { actAsLongAsAllowed } from '../../../src/verify/acts.js';
+import { monotonicMs } from '../../../src/verify/monotonic.js';
 
 const [servers = '', path = '', id = '', timeoutMs = '', recipe = ''] = process.argv.slice(2);
 

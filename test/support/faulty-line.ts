@@ -1,1 +1,0 @@
-export { FaultyLine, OPERATION } from '../../src/verify/faulty-line.js';

@@ -1,1 +1,0 @@
-export { type Line, Lines } from '../../src/verify/lines.js';

@@ -1,1 +1,0 @@
-export { monotonicMs, sleep } from '../../src/verify/monotonic.js';
