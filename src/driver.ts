@@ -91,7 +91,8 @@ function checkTls(tls: TlsOptions): void {
 
 const DRIVERS: readonly unknown[] = ['native', 'wire'];
 
-const LETTERS: Readonly<Record<string, number>> = {
+/** In the order in which `zkCli.sh` shows them. */
+export const PERMISSION_LETTERS: Readonly<Record<string, number>> = {
   c: PERMISSIONS.create,
   d: PERMISSIONS.delete,
   r: PERMISSIONS.read,
@@ -114,7 +115,11 @@ function parseAcl(acl: readonly AclEntry[]): Acl[] {
         `acl: permissions ${shown(permissions)} must be letters of "cdrwa", each once`,
       );
     }
-    return { scheme, id, permissions: [...permissions].reduce((sum, letter) => sum + (LETTERS[letter] ?? 0), 0) };
+    return {
+      scheme,
+      id,
+      permissions: [...permissions].reduce((sum, letter) => sum + (PERMISSION_LETTERS[letter] ?? 0), 0),
+    };
   });
 }
 

@@ -1,3 +1,4 @@
+import type { AclEntry } from '../../driver.js';
 import type { EnsembleHealth } from '../../zookeeper/ensemble.js';
 import type { ServerStatus } from '../../zookeeper/server-status.js';
 
@@ -52,20 +53,13 @@ export interface AccessFacts {
   readonly path: string;
   readonly rootExists: boolean;
   /** Null where the ensemble doesn't let us see it. */
-  readonly acl: readonly AclLine[] | null;
+  readonly acl: readonly AclEntry[] | null;
   /** Which of them an ACL forbids. */
   readonly forbidden: readonly ('read' | 'create' | 'write' | 'delete')[];
   /** We may not create at the root, but where workers do in a root that was prepared for them. */
   readonly prepared: boolean;
   /** Nothing was written because we were told to. */
   readonly readOnly: boolean;
-}
-
-export interface AclLine {
-  readonly scheme: string;
-  readonly id: string;
-  /** Letters of `cdrwa`. */
-  readonly permissions: string;
 }
 
 export interface CandidateFacts {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { type AclEntry, PERMISSION_LETTERS } from '../../driver.js';
 import type { Host } from '../../election/host.js';
 import { systemClock } from '../../lease/clock.js';
-import { PERMISSIONS } from '../../zookeeper/acl.js';
+import type { Acl } from '../../zookeeper/acl.js';
 import { parseConnectString, type ServerAddress } from '../../zookeeper/servers.js';
 import { type WireDriver, wireDriver } from '../../zookeeper/wire/driver.js';
 import type { ConnectionValues } from '../connection.js';
 import { connectOptions } from '../connection.js';
 import type { Context } from '../context.js';
-import type { AclLine } from './facts.js';
 
 /** What looking at an ensemble takes, made of the common options. */
 export interface Surroundings {
@@ -35,9 +35,7 @@ export function surroundings(context: Context, options: ConnectionValues): Surro
   };
 }
 
-export function aclLine({ scheme, id, permissions }: { scheme: string; id: string; permissions: number }): AclLine {
-  const { create, delete: remove, read, write, admin } = PERMISSIONS;
-  const letters = { c: create, d: remove, r: read, w: write, a: admin };
-  const held = Object.entries(letters).filter(([, bit]) => (permissions & bit) !== 0);
+export function aclLine({ scheme, id, permissions }: Acl): AclEntry {
+  const held = Object.entries(PERMISSION_LETTERS).filter(([, bit]) => (permissions & bit) !== 0);
   return { scheme, id, permissions: held.map(([letter]) => letter).join('') };
 }

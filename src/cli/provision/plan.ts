@@ -1,3 +1,4 @@
+import { PERMISSION_LETTERS } from '../../driver.js';
 import { electionPaths } from '../../election/names.js';
 import { neededZnodes } from '../../election/rights.js';
 import { type Acl, PERMISSIONS } from '../../zookeeper/acl.js';
@@ -22,14 +23,6 @@ export interface Wanted {
 
 const ALL = Object.values(PERMISSIONS).reduce((sum, bit) => sum + bit, 0);
 
-const BITS: Readonly<Record<string, number>> = {
-  c: PERMISSIONS.create,
-  d: PERMISSIONS.delete,
-  r: PERMISSIONS.read,
-  w: PERMISSIONS.write,
-  a: PERMISSIONS.admin,
-};
-
 /** Parents first. `root`: with the chroot before it. */
 export function plan(root: string, elections: readonly string[], parties: Parties): Wanted[] {
   const segments = root.slice(1).split('/').slice(0, -1);
@@ -49,7 +42,7 @@ export function aclFor({ own, admins, workers }: Parties, rights: string, forAdm
     lines.set(key, { scheme, id, permissions: (lines.get(key)?.permissions ?? 0) | permissions });
   };
   for (const identity of [...own, ...admins]) allow(identity, forAdmins);
-  const bits = [...rights].reduce((sum, letter) => sum + (BITS[letter] ?? 0), 0);
+  const bits = [...rights].reduce((sum, letter) => sum + (PERMISSION_LETTERS[letter] ?? 0), 0);
   if (bits > 0) for (const identity of workers) allow(identity, bits);
   return [...lines.values()];
 }
