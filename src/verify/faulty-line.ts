@@ -4,7 +4,16 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 const PING = -2;
 
 /** Operation codes of ZooKeeper's protocol. */
-export const OPERATION = { create: 1, remove: 2, exists: 3, read: 4, write: 5, ping: 11, children: 12 } as const;
+export const OPERATION = {
+  create: 1,
+  remove: 2,
+  exists: 3,
+  read: 4,
+  write: 5,
+  ping: 11,
+  children: 12,
+  transaction: 14,
+} as const;
 
 /** The create that answers with a stat too, which one driver sends and the other doesn't: the same to us. */
 const CREATE_WITH_STAT = 15;

@@ -54,7 +54,7 @@ export const LINE_FAULTS = {
     return { on: [victim], ms: random.between(200, 2 * T(field)), end: mended(victim) };
   }),
   lose_reply: onLines(({ field, random, victim }) => {
-    const operation = random.pick([OPERATION.create, OPERATION.write, OPERATION.remove]);
+    const operation = random.pick([OPERATION.create, OPERATION.write, OPERATION.remove, OPERATION.transaction]);
     // Right after the commit: the server has done it, and the client can't know.
     for (const line of victim.lines) void line.loseReply(operation, field.election);
     return { on: [victim], detail: `${victim.name}, operation ${operation}` };
