@@ -22,6 +22,8 @@ export interface Around<A extends Arena = Arena, S extends Seat = Seat> {
   readonly victim: S | undefined;
   /** The number of a server to which nothing is being done, from 0; undefined where there is none. */
   readonly free: number | undefined;
+  /** The numbers of those to which something is. */
+  readonly busy: ReadonlySet<number>;
   /** No other fault is under way. */
   readonly alone: boolean;
 }

@@ -47,7 +47,8 @@ export class Torment<A extends Arena<S>, S extends Seat> {
     const at = monotonicMs();
     const victim = this.#victim(random);
     const free = this.#freeServer(random);
-    const begun = await this.#faults[fault]?.({ field, random, victim, free, alone: this.#under.size === 0 });
+    const alone = this.#under.size === 0;
+    const begun = await this.#faults[fault]?.({ field, random, victim, free, busy: this.#busyServers, alone });
     if (begun === undefined) return;
     const { on = [], stalls = false, server, detail = on.map(({ name }) => name).join(', ') } = begun;
     const whose = on.map(({ worker, name }) => worker?.who ?? name);

@@ -15,6 +15,7 @@ import { WorkerProcess } from '../../src/verify/worker-process.js';
 import { EnsembleWatch } from '../../src/zookeeper/ensemble-watch.js';
 import { Operator } from '../support/operator.js';
 import { PostgresLedger } from './ledger.js';
+import { Members, superuserOption } from './members.js';
 import { Network, type NetworkHost } from './network.js';
 import type { ChaosParameters } from './worker.js';
 
@@ -53,6 +54,7 @@ export class Field implements Arena<Seat> {
   readonly options: FieldOptions;
   readonly network: Network;
   readonly ensemble: Ensemble;
+  readonly members: Members;
   readonly hosts: readonly NetworkHost[];
   readonly seats: readonly Seat[];
   readonly ledger: PostgresLedger;
@@ -79,6 +81,7 @@ export class Field implements Arena<Seat> {
     this.options = parts.options;
     this.network = parts.network;
     this.ensemble = parts.ensemble;
+    this.members = new Members(parts.ensemble);
     this.hosts = parts.hosts;
     this.seats = parts.seats;
     this.ledger = parts.ledger;
@@ -104,6 +107,7 @@ export class Field implements Arena<Seat> {
       bindHosts: hosts.map(({ address }) => address),
       commandPrefix: (index) => hosts[index]?.prefix ?? [],
       directory: join(directory, 'zookeeper'),
+      javaOptions: [superuserOption()],
       fsync: true,
     });
     const socket = join(directory, 'postgres-socket');
@@ -134,6 +138,11 @@ export class Field implements Arena<Seat> {
     let last: boolean | undefined;
     this.#watch = new EnsembleWatch({
       servers: this.ensemble.servers.map(({ host, clientPort }) => ({ host, port: clientPort })),
+      // A majority is one of those who belong to it now.
+      readConfig: async () => {
+        const now = await this.members.configuration();
+        return now === undefined ? Promise.reject(new Error('no server says')) : Buffer.from(now.text);
+      },
       intervalMs: 200,
       timeoutMs: 400,
       onHealth: ({ quorumOk }) => {

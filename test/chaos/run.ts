@@ -60,6 +60,8 @@ const torment = new Torment(field, faults, {
 await torment.run();
 const calmAt = monotonicMs();
 await field.ensemble.waitForQuorum(60_000);
+// A removal that nobody had answered may have come through after its end.
+for (const server of await field.members.missing()) await field.members.restore(server);
 await field.everybodyReady();
 // What the last fault has begun is over by then: a session that has to expire, a patience, a rejoining.
 await sleep(3 * sessionTimeoutMs);
@@ -68,6 +70,7 @@ const endAt = monotonicMs();
 for (const { worker } of field.seats) worker?.signal('SIGTERM');
 await Promise.all(field.seats.map(({ worker }) => worker?.exited));
 const left = await field.operate(async (by) => (await by.children(ELECTION)).map((node) => `candidate ${node}`));
+for (const { id } of await field.members.missing()) left.push(`server ${id} outside of the ensemble`);
 
 const history: History = {
   version: 1,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { T } from '../../src/verify/fault.js';
+import type { Outcome } from './members.js';
 import { type Nemesis, onServer } from './nemesis.js';
 import type { NetworkHost } from './network.js';
 
@@ -56,6 +57,22 @@ export const SERVER_FAULTS: Readonly<Record<string, Nemesis>> = {
     void server.kill().then(() => server.start());
     return { detail: `s${server.id}` };
   },
+  /**
+   * Takes a server out of the ensemble, half of the time the one that leads it, which forces an election; and puts it back. It runs on meanwhile,
+   * without a vote.
+   */
+  reconfigure: async ({ field, random, free, busy }) => {
+    const { servers } = field.ensemble;
+    const chosen = servers[free ?? -1];
+    if (chosen === undefined) return undefined;
+    const leader = await field.ensemble.leader();
+    const wanted = random.chance(0.5) ? leader : chosen;
+    const server = wanted === undefined || busy.has(wanted.id - 1) ? chosen : wanted;
+    const detail = `s${server.id}${server === leader ? ', the leader' : ''}: ${told(await field.members.remove(server))}`;
+    const ms = random.between(500, 2 * T(field));
+    // Also where nobody answered: it may be done all the same.
+    return { server: server.id - 1, ms, detail, end: () => field.members.restore(server) };
+  },
   /** Alone, or it would restart what another fault has stopped. */
   rolling_restart: ({ field, alone }) => {
     if (!alone) return undefined;
@@ -93,6 +110,17 @@ export const SERVER_FAULTS: Readonly<Record<string, Nemesis>> = {
     return { server: 0, stalls: true, ms: random.between(500, 2 * T(field)), detail: 's1', end };
   },
 };
+
+function told(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'changed':
+      return `out, configuration ${outcome.version.toString(16)}`;
+    case 'refused':
+      return `refused, code ${outcome.code}`;
+    case 'unanswered':
+      return 'unanswered';
+  }
+}
 
 function isolate(host: NetworkHost, others: readonly NetworkHost[]): void {
   host.block(others);

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** One server's place: its number, its folder, its addresses. */
@@ -23,7 +23,8 @@ export interface ServerSettings {
 export const dataDirectory = (place: ServerPlace): string => join(place.directory, 'data');
 export const configFile = (place: ServerPlace): string => join(place.directory, 'zoo.cfg');
 
-const serverLine = (place: ServerPlace): string =>
+/** How the ensemble's configuration names it. */
+export const serverLine = (place: ServerPlace): string =>
   `server.${place.id}=${place.host}:${place.quorumPort}:${place.electionPort}:participant;${place.host}:${place.clientPort}`;
 
 function lines(place: ServerPlace, all: readonly ServerPlace[], settings: ServerSettings): string[] {
@@ -52,7 +53,8 @@ function lines(place: ServerPlace, all: readonly ServerPlace[], settings: Server
 
 /**
  * Writes what the server reads, over what an earlier ensemble left in its folder. To be done once: from its first start on,
- * ZooKeeper keeps the server lines in a file of its own and changes them when the ensemble is reconfigured.
+ * ZooKeeper keeps the server lines in a file of its own and changes them when the ensemble is reconfigured. And once more
+ * where it has changed them to its own exclusion: it starts with the old ones, and the others tell it the new.
  */
 export function writeConfiguration(place: ServerPlace, all: readonly ServerPlace[], settings: ServerSettings): void {
   mkdirSync(place.directory, { recursive: true });
@@ -61,6 +63,18 @@ export function writeConfiguration(place: ServerPlace, all: readonly ServerPlace
   }
   writeFileSync(configFile(place), `${lines(place, all, settings).join('\n')}\n`);
 }
+
+/**
+ * Whether the server would find itself in what it reads. One that was removed from the ensemble while it ran has written a
+ * list without itself, and refuses to start with it.
+ */
+export function namesItself(place: ServerPlace): boolean {
+  const text = readFileSync(configFile(place), 'utf8');
+  const dynamic = /^dynamicConfigFile=(.+)$/m.exec(text)?.[1]?.trim();
+  return dynamic === undefined || (existsSync(dynamic) && servers(readFileSync(dynamic, 'utf8')).includes(place.id));
+}
+
+const servers = (text: string): number[] => [...text.matchAll(/^server\.(\d+)=/gm)].map(([, id]) => Number(id));
 
 /** Makes the data folder, which may have been wiped, and says in it who the server is. */
 export function prepareData(place: ServerPlace): void {

@@ -5,9 +5,11 @@ import { waitFor } from '../wait.js';
 import {
   configFile,
   dataDirectory,
+  namesItself,
   prepareData,
   type ServerPlace,
   type ServerSettings,
+  serverLine,
   writeConfiguration,
 } from './config.js';
 import type { Distribution } from './distribution.js';
@@ -52,6 +54,10 @@ export class ZooKeeperServer {
   get address(): string {
     return `${this.host}:${this.clientPort}`;
   }
+  /** `server.1=host:2888:…`: how the configuration of an ensemble names it, and a request to add it. */
+  get line(): string {
+    return serverLine(this.#blueprint.place);
+  }
   /** Where Prometheus scrapes it; undefined without the exporter. */
   get metricsUrl(): string | undefined {
     const { metricsPort } = this.#blueprint.place;
@@ -78,7 +84,7 @@ export class ZooKeeperServer {
   async start(): Promise<void> {
     if (this.running) throw new Error(`ZooKeeper server ${this.id} runs already`);
     const { distribution, place, all, settings, jvm, commandPrefix } = this.#blueprint;
-    if (!this.#process) writeConfiguration(place, all, settings);
+    if (!this.#process || !namesItself(place)) writeConfiguration(place, all, settings);
     prepareData(place);
     this.#frozen = false;
     this.#process = await launch({

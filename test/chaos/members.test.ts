@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ensemble, startEnsemble, waitFor } from '../../deploy/local/index.js';
+import { Members, superuserOption } from './members.js';
+
+let ensemble: Ensemble;
+let members: Members;
+
+beforeAll(async () => {
+  ensemble = await startEnsemble({ size: 3, tickTime: 300, fsync: false, javaOptions: [superuserOption()] });
+  members = new Members(ensemble);
+});
+afterAll(() => ensemble.close());
+
+async function version(): Promise<bigint> {
+  return (await members.configuration())?.version ?? 0n;
+}
+
+async function ids(): Promise<readonly number[] | undefined> {
+  return (await members.configuration())?.ids.toSorted();
+}
+
+test('a follower is taken out and put back: each is a new configuration, and the leader stays', async () => {
+  const leader = await ensemble.waitForLeader();
+  const [follower] = await ensemble.followers();
+  if (follower === undefined) throw new Error('no follower');
+  const before = await version();
+  const removed = await members.remove(follower);
+  expect(removed).toEqual({ kind: 'changed', version: await version() });
+  expect(await version()).toBeGreaterThan(before);
+  expect((await members.missing()).map(({ id }) => id)).toEqual([follower.id]);
+  const restored = await members.restore(follower);
+  expect(restored.version).toBeGreaterThan(removed.kind === 'changed' ? removed.version : 0n);
+  expect(await ids()).toEqual([1, 2, 3]);
+  expect(await ensemble.waitForLeader()).toBe(leader);
+});
+
+test('the leader is taken out: another leads, and it comes back as a follower', async () => {
+  const leader = await ensemble.waitForLeader();
+  const before = await version();
+  expect((await members.remove(leader)).kind).toBe('changed');
+  const next = await ensemble.waitForLeader({ not: leader });
+  expect(await ids()).toEqual([1, 2, 3].filter((id) => id !== leader.id));
+  await members.restore(leader);
+  expect(await version()).toBeGreaterThan(before);
+  await ensemble.waitForQuorum();
+  expect(await ensemble.leader()).toBe(next);
+  expect(await members.missing()).toEqual([]);
+});
+
+test('a server that was killed while it was out starts again, and is put back', async () => {
+  await ensemble.waitForQuorum();
+  const [follower] = await ensemble.followers();
+  if (follower === undefined) throw new Error('no follower');
+  expect((await members.remove(follower)).kind).toBe('changed');
+  await follower.restart();
+  await members.restore(follower);
+  await waitFor(async () => (await follower.mode()) === 'follower', { what: 'a follower' });
+  // Once more, now that all of them have the list with it.
+  await follower.restart();
+});
+
+test('a change that would leave no quorum is refused, and told as refused', async () => {
+  await ensemble.waitForQuorum();
+  const [one, other] = await ensemble.followers();
+  if (one === undefined || other === undefined) throw new Error('no followers');
+  const before = await version();
+  await one.kill();
+  expect(await members.remove(other)).toEqual({ kind: 'refused', code: -13 });
+  expect(await version()).toBe(before);
+  await one.start();
+  await ensemble.waitForQuorum();
+});
+
+test('nobody leads: no answer, and it is put back once somebody does', async () => {
+  const [one, other, third] = ensemble.servers;
+  if (one === undefined || other === undefined || third === undefined) throw new Error('three servers');
+  await Promise.all([one.kill(), other.kill()]);
+  await waitFor(async () => (await third.mode()) === 'looking', { what: 'no quorum' });
+  expect(await members.remove(third)).toEqual({ kind: 'unanswered' });
+  expect(await members.missing()).toHaveLength(3);
+  const restored = members.restore(third);
+  await Promise.all([one.start(), other.start()]);
+  expect((await restored).ids.toSorted()).toEqual([1, 2, 3]);
+});
