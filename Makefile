@@ -25,8 +25,8 @@ servers: node_modules/.installed ## Fetch the real servers that the tests and th
 	@npx tsx deploy/local/up.ts --fetch
 
 .PHONY: toolchains
-toolchains: node_modules/.installed ## Fetch what candidates and examples in Python, Java and Go are made of
-	@npx tsx deploy/local/toolchains/fetch.ts test/interop/go bench/peers/go bench/peers/etcd examples/go/native examples/python/requirements.txt examples/java/pom.xml
+toolchains: node_modules/.installed ## Fetch what candidates and examples in Python, Java and Go, and the site of docs, are made with
+	@npx tsx deploy/local/toolchains/fetch.ts test/interop/go bench/peers/go bench/peers/etcd examples/go/native examples/python/requirements.txt examples/java/pom.xml deploy/docs/api
 
 .PHONY: build
 build: node_modules/.installed ## Compile to dist/
@@ -37,6 +37,10 @@ lint: node_modules/.installed ## Check style, types, imports and unused code
 	npm run --silent lint
 	npm run --silent typecheck
 	npx knip
+
+.PHONY: docs
+docs: node_modules/.installed ## Write the reference of the API and the pages as a site, site/index.html
+	@npx tsx deploy/docs/api.ts
 
 .PHONY: demo
 demo: node_modules/.installed servers ## Settle payments while servers and workers fail (ARGS="--fast --keep")
@@ -90,4 +94,4 @@ dashboards: ## Render the dashboards (needs jsonnet, and grafonnet in VENDOR, by
 
 .PHONY: clean
 clean: ## Remove what was built and fetched
-	rm -rf dist coverage .cache node_modules
+	rm -rf dist coverage site .cache node_modules

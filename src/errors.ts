@@ -116,6 +116,7 @@ export type CoordinatorErrorKind =
 export class CoordinatorError extends TenureError {
   readonly code = 'COORDINATOR';
   readonly retriable: boolean;
+  /** What went wrong, in a word. */
   readonly kind: CoordinatorErrorKind;
   /** Which operation: `create`, `write`, … */
   readonly operation: string;
@@ -190,6 +191,7 @@ export type LossReason =
 export class LeadershipLostError extends TenureError {
   readonly code = 'LEADERSHIP_LOST';
   readonly retriable = true;
+  /** Why, in a word. */
   readonly reason: LossReason;
 
   constructor(reason: LossReason, message: string, options?: ErrorOptions) {
@@ -262,6 +264,7 @@ export class ForeignQueueError extends TenureError {
 export class StaleTokenError extends TenureError {
   readonly code = 'STALE_TOKEN';
   readonly retriable = false;
+  /** The resource that refused the token. */
   readonly resource: string;
   /** Who presented the highest token, where the resource knows. */
   readonly holder: string | undefined;

@@ -35,7 +35,12 @@ export interface ConnectOptions extends DriverOptions {
   /** Where everything lies, below the chroot; created if absent. Default `/tenure`. */
   readonly root?: string;
   /** Presented to the ensemble, for its ACLs: `{ scheme: 'digest', credential: 'user:password' }`. Default none. */
-  readonly auth?: readonly { readonly scheme: string; readonly credential: string }[];
+  readonly auth?: readonly {
+    /** Of ZooKeeper's: `digest`, or one that a plugin brings. */
+    readonly scheme: string;
+    /** What the scheme asks for. Never logged. */
+    readonly credential: string;
+  }[];
   /** How late the event loop may be before a leader turns suspect. Default: a tenth of T, at least 200. */
   readonly pauseThresholdMs?: number;
   /** How far the wall or boot clock may move against the monotonic one before a leader turns suspect. Default 1,000. */

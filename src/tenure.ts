@@ -37,7 +37,8 @@ import { Sessions } from './zookeeper/sessions.js';
 /** How long `close()` waits for what is still to be written into histories: everybody else goes on meanwhile. */
 const CHRONICLE_CLOSE_MS = 500;
 
-type Emitted = { [K in keyof TenureEvents]: [TenureEvents[K]] };
+/** The events as `EventEmitter` wants them: the name, and what its listeners are called with. */
+export type Emitted = { [K in keyof TenureEvents]: [TenureEvents[K]] };
 
 /**
  * A connection to the ensemble: one session at a time, shared by all elections that are made from
@@ -114,7 +115,14 @@ export class Tenure implements AsyncDisposable {
   }
 
   /** The granted session timeout and lease in milliseconds; null between two sessions. */
-  get session(): { readonly id: string; readonly timeoutMs: number; readonly leaseMs: number } | null {
+  get session(): {
+    /** 16 lowercase hex digits, as ZooKeeper logs it. */
+    readonly id: string;
+    /** The session timeout T that was granted. */
+    readonly timeoutMs: number;
+    /** How long a leader may act after it sent its last confirmed renewal. */
+    readonly leaseMs: number;
+  } | null {
     const current = this.#sessions.current;
     return current === null
       ? null
@@ -210,6 +218,7 @@ export class Tenure implements AsyncDisposable {
     return this.#closed;
   }
 
+  /** `await using tenure = …`: closes at the end of the block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

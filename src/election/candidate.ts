@@ -6,9 +6,13 @@ export type Metadata = Readonly<Record<string, unknown>>;
 
 /** Who a candidate is, as its znode says. */
 export interface CandidateData {
+  /** As it calls itself. */
   readonly id: string;
+  /** The name of its machine. */
   readonly host: string;
+  /** Its process there. */
   readonly pid: number;
+  /** The option `metadata` of its election. */
   readonly metadata: Metadata;
   /** ISO 8601, by the candidate's own wall clock: for people to read. */
   readonly joinedAt: string;

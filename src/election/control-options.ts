@@ -6,6 +6,7 @@ export interface ControlOptions extends Order {
   readonly signal?: AbortSignal;
 }
 
+/** Options of {@link Election.transfer}. */
 export interface TransferOptions extends ControlOptions {
   /** The candidate that is to lead next: its node, or its id where only one has that. */
   readonly to: string;
@@ -13,11 +14,13 @@ export interface TransferOptions extends ControlOptions {
   readonly deadlineMs?: number;
 }
 
+/** Options of {@link Election.evict}. */
 export interface EvictOptions extends ControlOptions {
   /** The candidate: its node, or its id where only one has that. */
   readonly node: string;
 }
 
+/** Options of {@link Election.raiseFloor}. */
 export interface RaiseFloorOptions extends ControlOptions {
   /** The highest token that any resource has accepted: every token from now on is above it. At most 2^62. */
   readonly to: bigint;

@@ -27,7 +27,9 @@ import { orAborted } from './waiting.js';
 
 /** Who was evicted. */
 export interface Evicted {
+  /** Its node's name, which is gone. */
   readonly node: string;
+  /** As it called itself. */
   readonly id: string;
   /** It led; its successor is patient. */
   readonly led: boolean;

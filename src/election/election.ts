@@ -31,6 +31,7 @@ export interface ElectionSettings {
   readonly nodePrefix: string;
 }
 
+/** Options of {@link Election.campaign}. */
 export interface CampaignOptions {
   /** Gives the candidacy up: its node is deleted, at once or as soon as the ensemble can be reached. */
   readonly signal?: AbortSignal;
@@ -40,6 +41,7 @@ export interface CampaignOptions {
 
 /** What {@link Election.health} says. */
 export interface Health {
+  /** False when a worker still runs though its term has been over for longer than `drainTimeoutMs`. */
   readonly healthy: boolean;
   /** What is wrong, in a sentence; empty while healthy. */
   readonly detail: string;
@@ -50,6 +52,7 @@ export interface Health {
  * until one of its methods is called.
  */
 export class Election {
+  /** Its name: segments joined by `/`. */
   readonly name: string;
   /** This candidate's id. */
   readonly id: string;

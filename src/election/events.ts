@@ -9,30 +9,93 @@ import type { EndHow } from './record.js';
  * Listeners are called in order, synchronously, after the state that they speak of has changed.
  */
 export interface TenureEvents {
-  session_opened: { sessionId: string; timeoutMs: number; requestedMs: number; leaseMs: number };
-  session_failed: { error: Error; attempt: number };
-  session_state: { sessionId: string; state: 'connected' | 'disconnected' | 'expired' | 'closed' };
-  renewal_confirmed: { roundTripMs: number };
-  renewal_failed: { kind: CoordinatorErrorKind };
-  disturbed: { disturbance: Disturbance };
+  /** A session is open: the first one, or the next after an expiry. */
+  session_opened: {
+    /** 16 lowercase hex digits, as ZooKeeper logs it. */
+    sessionId: string;
+    /** The session timeout T that was granted. */
+    timeoutMs: number;
+    /** The session timeout that was asked for. */
+    requestedMs: number;
+    /** How long a leader may act after it sent its last confirmed renewal. */
+    leaseMs: number;
+  };
+  /** No session could be opened; it is tried again. */
+  session_failed: {
+    /** Why. */
+    error: Error;
+    /** How many have failed before it, since the last session. */
+    attempt: number;
+  };
+  /** What became of the session or its connection. */
+  session_state: {
+    /** 16 lowercase hex digits. */
+    sessionId: string;
+    /** `disconnected`: it lives on at the ensemble, for T at most, and comes back or expires. */
+    state: 'connected' | 'disconnected' | 'expired' | 'closed';
+  };
+  /** A renewal was answered by the quorum. */
+  renewal_confirmed: {
+    /** From sending it to its answer. */
+    roundTripMs: number;
+  };
+  /** A renewal was not. */
+  renewal_failed: {
+    /** What went wrong. */
+    kind: CoordinatorErrorKind;
+  };
+  /** Something happened to this process or its clocks: leaders are suspect until a renewal is confirmed. */
+  disturbed: {
+    /** What, and for how long. */
+    disturbance: Disturbance;
+  };
 
+  /** A campaign has begun: it is about to join the queue. */
   campaign_started: ElectionEvent;
-  /** In the queue: how many stood before us. */
-  joined: ElectionEvent & { node: string; ahead: number };
+  /** In the queue. */
+  joined: ElectionEvent & {
+    /** The name of our candidate node. */
+    node: string;
+    /** How many stood before us. */
+    ahead: number;
+  };
   /** Fewer may stand before us now. */
-  position: ElectionEvent & { ahead: number };
+  position: ElectionEvent & {
+    /** How many at most. */
+    ahead: number;
+  };
   /** Who stands right before us: we have read its node, and watch it. */
-  predecessor: ElectionEvent & { node: string; foreign: boolean };
+  predecessor: ElectionEvent & {
+    /** The name of its candidate node. */
+    node: string;
+    /** A candidate of another library. */
+    foreign: boolean;
+  };
   /** First, and waiting for an unannounced old lease to be over. */
-  patient: ElectionEvent & { waitMs: number };
+  patient: ElectionEvent & {
+    /** For how long. */
+    waitMs: number;
+  };
   /** Our claim is sent. */
   claiming: TermEvent;
   /** The claim was refused, or its reply lost: the record will tell. */
   claim_unclear: TermEvent;
-  /** The term record as it was read. `paused` is null where nobody here watches it: then it may change unseen. */
-  record_seen: ElectionEvent & { recordedTerm: number; paused: boolean | null };
-  campaign_ended: ElectionEvent & { outcome: 'won' | 'aborted' | 'failed'; durationMs: number };
+  /** The term record as it was read. */
+  record_seen: ElectionEvent & {
+    /** The latest term of record; 0 before the first. */
+    recordedTerm: number;
+    /** Null where nobody here watches it: then it may change unseen. */
+    paused: boolean | null;
+  };
+  /** A campaign is over. */
+  campaign_ended: ElectionEvent & {
+    /** `aborted`: its signal was, or this process is held or closing. */
+    outcome: 'won' | 'aborted' | 'failed';
+    /** From its beginning. */
+    durationMs: number;
+  };
 
+  /** We lead: our claim is confirmed. */
   elected: TermEvent & {
     /** From joining the queue to the claim. */
     electionMs: number;
@@ -41,31 +104,70 @@ export interface TenureEvents {
      * last renewal that we saw. Null for the first term ever.
      */
     failoverMs: number | null;
+    /** How long we waited for an unannounced old lease to be over; 0 where there was no need. */
     patienceMs: number;
     /** How the previous term ended. */
     cause: EndHow | 'first';
   };
-  recovered: TermEvent & { durationMs: number };
-  suspect: TermEvent & { reason: SuspectReason };
-  /** Leading, for the first time or again after a doubt that lasted `suspectMs`. */
-  leading: TermEvent & { suspectMs: number };
-  draining: TermEvent & { reason: DrainReason };
-  lost: TermEvent & { reason: LossReason; ledMs: number };
+  /** `recover` has returned, and the worker starts. */
+  recovered: TermEvent & {
+    /** How long it took. */
+    durationMs: number;
+  };
+  /** The leader can't vouch for its lease now: it starts no work and writes nothing. */
+  suspect: TermEvent & {
+    /** Why. */
+    reason: SuspectReason;
+  };
+  /** Leading, for the first time or again after a doubt. */
+  leading: TermEvent & {
+    /** How long the doubt lasted; 0 for the first time. */
+    suspectMs: number;
+  };
+  /** The leadership is given up: the worker is to finish. */
+  draining: TermEvent & {
+    /** Why. */
+    reason: DrainReason;
+  };
+  /** The term is over for this process. */
+  lost: TermEvent & {
+    /** Why. */
+    reason: LossReason;
+    /** How long it had led. */
+    ledMs: number;
+  };
   /** A worker function had not settled when its time to drain was over: it may still be running. */
-  undrained: TermEvent & { drainTimeoutMs: number };
+  undrained: TermEvent & {
+    /** The option `drainTimeoutMs` of its election. */
+    drainTimeoutMs: number;
+  };
   /** Our end is in the record and our node is out of the queue, or the session is dead. */
-  released: TermEvent & { announced: boolean };
-  /** Our token isn't above one that is on record (`recorded`): of the last term, or of a resource that refused ours while our lease was good. */
-  token_regressed: ElectionEvent & { token: Token; recorded: Token };
+  released: TermEvent & {
+    /** Whether the end is in the record: otherwise the successor is patient. */
+    announced: boolean;
+  };
+  /** Our token isn't above one that is on record: of the last term, or of a resource that refused ours while our lease was good. */
+  token_regressed: ElectionEvent & {
+    /** Ours. */
+    token: Token;
+    /** The one on record. */
+    recorded: Token;
+  };
 }
 
+/** What every event of a candidate tells. */
 export interface ElectionEvent {
+  /** The election's name. */
   election: string;
+  /** The candidate's id. */
   candidateId: string;
 }
 
+/** What every event of a term tells. */
 export interface TermEvent extends ElectionEvent {
+  /** 1, 2, 3, … per election. */
   term: number;
+  /** Its fencing token. */
   token: Token;
 }
 

@@ -5,14 +5,19 @@ import type { EndHow, PreviousTerm, TermOfRecord, TermRecord } from './record.js
 
 /** A term that is over. Dates are ISO 8601 by the wall clocks of those who wrote them. */
 export interface EndedTerm {
+  /** Tells it from what an operator did. */
   readonly kind: 'term';
+  /** 1, 2, 3, … per election. */
   readonly term: number;
+  /** Its fencing token. */
   readonly token: Token;
+  /** Who led, at most 256 characters. */
   readonly leaderId: string;
   /** Null where nobody has written down when it began. */
   readonly from: string | null;
   /** Where nobody announced the end: when its leader was last seen by the next one. Null where that isn't known. */
   readonly to: string | null;
+  /** How it ended. */
   readonly how: EndHow;
   /** Milliseconds until the next term began. Null while nobody leads since, or where that isn't known. */
   readonly leaderlessMs: number | null;
@@ -20,15 +25,21 @@ export interface EndedTerm {
 
 /** What an operator did. */
 export interface ControlChange {
+  /** Tells it from a term. */
   readonly kind: 'control';
+  /** What was done. */
   readonly change: 'pause' | 'resume' | 'transfer' | 'evict' | 'raise_floor';
+  /** ISO 8601 by the wall clock of who asked for it. */
   readonly at: string;
+  /** Who did it. */
   readonly by: string;
+  /** Why. */
   readonly reason: string;
   /** The candidate that a transfer or an eviction names: its node; or the floor, as decimal text. */
   readonly to?: string;
 }
 
+/** One line of an election's history; `kind` tells which. */
 export type HistoryEntry = EndedTerm | ControlChange;
 
 /** A claim as the history sees it. */

@@ -3,6 +3,7 @@ import type { Cancel } from '../lease/clock.js';
 import { checkKeys, shown } from './checks.js';
 import { abortable } from './waiting.js';
 
+/** Options of {@link Tenure.hold} and {@link Election.hold}. */
 export interface HoldOptions {
   /** Why: shown in logs and by `held`. */
   readonly reason: string;

@@ -4,9 +4,13 @@ import { abortable } from './waiting.js';
 
 /** A logger as pino and its peers have it: an object of fields first, a message second. */
 export interface Logger {
+  /** What helps to follow the protocol. */
   debug(fields: object, message: string): void;
+  /** What happens in the ordinary course: elected, resigned. */
   info(fields: object, message: string): void;
+  /** What somebody should look at. */
   warn(fields: object, message: string): void;
+  /** What went wrong. */
   error(fields: object, message: string): void;
 }
 

@@ -8,6 +8,7 @@ import type { Term } from './term.js';
 /** Does the leader's work for one term. Its promise settles when the work has stopped, and not before. */
 export type Worker<T> = (term: Term) => T | Promise<T>;
 
+/** Options of {@link Election.lead}. */
 export interface LeadOptions {
   /** Stops leading and campaigning: the worker drains, then `lead` rejects with the signal's reason. */
   readonly signal?: AbortSignal;

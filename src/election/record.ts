@@ -5,26 +5,39 @@ import { isObject, type Metadata, parseObject } from './candidate.js';
 /** How a term ended. `vanished`: nobody said, and its node was gone. */
 export type EndHow = 'resigned' | 'paused' | 'transferred' | 'evicted' | 'died' | 'vanished';
 
+/** A pause that stands: nobody claims a term until it is lifted. */
 export interface Pause {
+  /** Who asked for it. */
   readonly by: string;
+  /** ISO 8601 by the wall clock of who asked for it. */
   readonly at: string;
+  /** Why. */
   readonly reason: string;
 }
 
+/** A transfer that stands: who is to lead next. */
 export interface Transfer {
   /** The candidate's node. */
   readonly to: string;
+  /** Who asked for it. */
   readonly by: string;
+  /** ISO 8601 by the wall clock of who asked for it. */
   readonly at: string;
+  /** Why. */
   readonly reason: string;
   /** ISO 8601. Past it the transfer is void. */
   readonly deadline: string;
 }
 
+/** The term before, as the record of the one after it has it. */
 export interface PreviousTerm {
+  /** Its number. */
   readonly term: number;
+  /** Its fencing token. */
   readonly token: Token;
+  /** Who led. */
   readonly leaderId: string;
+  /** How it ended. */
   readonly end: EndHow;
 }
 

@@ -23,6 +23,7 @@ export class Term implements AsyncDisposable {
   readonly number: number;
   /** The fencing token: higher than that of every earlier term. */
   readonly token: Token;
+  /** Who leads: the id of this candidate. */
   readonly leaderId: string;
   /** The term before this one and how it ended; null for the first. */
   readonly previous: PreviousTerm | null;
@@ -41,6 +42,7 @@ export class Term implements AsyncDisposable {
     this.signal = keeper.signal;
   }
 
+  /** Where it stands: `recovering` until the worker starts, and `lost` at the end. */
   get state(): TermState {
     return holdingState(this.#keeper.holding);
   }

@@ -14,11 +14,15 @@ export interface CandidateView {
 
 /** Who leads. */
 export interface LeaderView {
+  /** Its candidate node's name. */
   readonly node: string;
+  /** As it calls itself. */
   readonly id: string;
+  /** Its term's fencing token; of a foreign leader the czxid of its node. */
   readonly token: Token;
   /** Null for a foreign leader: it has no term of record. */
   readonly term: number | null;
+  /** What it shows of itself; empty for a foreign leader. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** ISO 8601 by the leader's wall clock; null for a foreign leader. */
   readonly electedAt: string | null;
@@ -31,9 +35,11 @@ export interface LeaderView {
  * finding the leader, never a licence to act.
  */
 export interface ElectionView {
+  /** The election's name. */
   readonly election: string;
   /** `vacant`: nobody leads, for want of candidates or because the first one has not claimed yet. */
   readonly state: 'led' | 'vacant' | 'paused';
+  /** Null while nobody leads. */
   readonly leader: LeaderView | null;
   /** The number of the latest term of record, whether it has ended or not; 0 before the first. */
   readonly term: number;
@@ -41,6 +47,7 @@ export interface ElectionView {
   readonly token: Token | null;
   /** In order: the first leads, or will. */
   readonly candidates: readonly CandidateView[];
+  /** The pause that stands, or null. */
   readonly paused: Pause | null;
   /** The record's version: grows with each change of it; -1 where there is none. */
   readonly version: number;

@@ -10,6 +10,7 @@ export class InvalidResourceError extends TenureError {
 export class MissingTokenError extends TenureError {
   readonly code = 'MISSING_TOKEN';
   readonly retriable = false;
+  /** To which it was to go; undefined where that was not said either. */
   readonly resource: string | undefined;
 
   constructor(resource: string | undefined, message: string) {
@@ -22,6 +23,7 @@ export class MissingTokenError extends TenureError {
 export class FenceBusyError extends TenureError {
   readonly code = 'FENCE_BUSY';
   readonly retriable = true;
+  /** Whose fence is held. */
   readonly resource: string;
 
   constructor(resource: string, options?: ErrorOptions) {
@@ -37,6 +39,7 @@ export class FenceBusyError extends TenureError {
 export class FenceTimeoutError extends TenureError {
   readonly code = 'FENCE_TIMEOUT';
   readonly retriable = true;
+  /** Whose fence was held. */
   readonly resource: string;
 
   constructor(resource: string, options?: ErrorOptions) {
@@ -55,6 +58,7 @@ export class FenceTimeoutError extends TenureError {
 export class CommitUnknownError extends TenureError {
   readonly code = 'COMMIT_UNKNOWN';
   readonly retriable = false;
+  /** To which the commit was to go. */
   readonly resource: string;
 
   constructor(resource: string, options?: ErrorOptions) {
@@ -79,6 +83,7 @@ export class FencingNotInstalledError extends TenureError {
 export class TransactionEndedError extends TenureError {
   readonly code = 'TRANSACTION_ENDED';
   readonly retriable = false;
+  /** Whose transaction it was. */
   readonly resource: string;
 
   constructor(resource: string, options?: ErrorOptions) {

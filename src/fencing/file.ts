@@ -1,3 +1,8 @@
+/**
+ * Guards files of one directory on one host: what is published replaces a file whole.
+ *
+ * @module tenure/fencing/file
+ */
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { StaleTokenError } from '../errors.js';
@@ -15,11 +20,13 @@ import {
   Verdict,
 } from './guard.js';
 
+/** Options of {@link fileGuard}. */
 export interface FileGuardOptions {
   /** Under which files are published, and in whose `.tenure` folder the fences are kept. Created if absent. */
   directory: string;
   /** Permissions of published files, less the process's umask. Default 0o666. */
   mode?: number;
+  /** Told of each check and what came of it. Default: nobody. `fencingMetrics()` of `tenure` counts them. */
   observer?: FencingObserver;
 }
 

@@ -8,6 +8,7 @@ import { everyTick } from './ticker.js';
  * can say how long its owner may still act.
  */
 export interface FencedTerm {
+  /** The fencing token. */
   readonly token: Token;
   /** Aborted when the term is over or about to be: work should come to its end. Writing on is up to `assert()`. */
   readonly signal: AbortSignal;
@@ -33,6 +34,7 @@ export interface FencedTerm {
 
 /** The highest token that a resource has accepted. */
 export interface Accepted {
+  /** The highest token that has been accepted. */
   readonly token: Token;
   /** Who presented it, where that was said. */
   readonly holder: string | undefined;

@@ -4,6 +4,7 @@ import { type FencedTerm, type FencingObserver, tell, tellRefusal, whenOver } fr
 import { fencingHeaders } from './http-headers.js';
 import { PROBLEM_TYPES } from './http-problem.js';
 
+/** Options of {@link fencedFetch}. */
 export interface FencedFetchOptions {
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;

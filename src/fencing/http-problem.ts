@@ -4,13 +4,21 @@ import { CommitUnknownError, FenceBusyError, FenceTimeoutError, InvalidResourceE
 
 /** What can be wrong with a fenced request: `type` of its problem document (RFC 9457). Stable. */
 export const PROBLEM_TYPES = {
+  /** A higher token has been accepted (409). */
   stale: 'urn:tenure:problem:stale-token',
+  /** A token or a resource is needed (428). */
   missing: 'urn:tenure:problem:missing-token',
+  /** The token or the resource can not be read (400). */
   malformed: 'urn:tenure:problem:malformed-token',
+  /** An older term still holds the fence (503). */
   busy: 'urn:tenure:problem:fence-busy',
+  /** The request held the fence for too long; nothing was written (503). */
   timeout: 'urn:tenure:problem:fence-timeout',
+  /** Another write came between; nothing was written: send it again (503). */
   conflict: 'urn:tenure:problem:write-conflict',
+  /** No answer came to the commit: it may have taken effect or not (500). */
   unknown: 'urn:tenure:problem:commit-unknown',
+  /** What was written could not be committed (500). */
   failed: 'urn:tenure:problem:not-committed',
 } as const;
 

@@ -1,3 +1,8 @@
+/**
+ * Guards what is asked of an HTTP service: a middleware for the service, and a `fetch` for its clients.
+ *
+ * @module tenure/fencing/http
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { InvalidTokenError } from '../errors.js';
 import { FenceTimeoutError, InvalidResourceError } from './errors.js';
@@ -11,6 +16,7 @@ export { type FencedFetchOptions, fencedFetch } from './http-client.js';
 export { fencingHeaders, HOLDER_HEADER, RESOURCE_HEADER, TOKEN_HEADER } from './http-headers.js';
 export { PROBLEM_TYPES } from './http-problem.js';
 
+/** Options of {@link fencing}. */
 export interface FencingOptions<Context> {
   /** Where the highest tokens are kept, and who holds them. */
   guard: Guard<Context>;
@@ -32,7 +38,9 @@ export interface FencingOptions<Context> {
 
 /** What a handler finds behind the middleware. */
 export interface FencedRequest<Context> {
+  /** The term that the request presented: its token, and the time that is left of the hold. */
   readonly term: FencedTerm;
+  /** The resource whose fence is held. */
   readonly resource: string;
   /** What the guard gives to those who hold its fence: the transaction of a PostgresGuard, … */
   readonly context: Context;

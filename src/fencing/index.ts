@@ -1,4 +1,8 @@
-/** The contract of all guards, and what writing a guard of one's own takes. */
+/**
+ * The contract of all guards, and what writing a guard of one's own takes.
+ *
+ * @module tenure/fencing
+ */
 export * from './errors.js';
 export {
   type Accepted,
@@ -9,4 +13,4 @@ export {
   type Guard,
   MAX_RESOURCE_BYTES,
 } from './guard.js';
-export { presenter } from './presenter.js';
+export { type PresenterOptions, presenter } from './presenter.js';

@@ -6,7 +6,9 @@ import { everyTick } from './ticker.js';
 
 /** The part of a `pg` Client that the guard needs. */
 export interface PgClient extends SqlClient {
+  /** Listens for what breaks the connection: unheard, it would end the process. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Takes such a listener away. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
   /** pg 8.17 and later: `I` outside of a transaction. */
   getTransactionStatus?(): string | null;
@@ -14,9 +16,16 @@ export interface PgClient extends SqlClient {
   end?(): unknown;
 }
 
+/** A client that a pool has lent. */
+export interface PooledPgClient extends PgClient {
+  /** Gives it back; with an error or `true`, the pool destroys it. */
+  release(destroy?: Error | boolean): void;
+}
+
 /** The part of a `pg` Pool that the guard needs. */
 export interface PgPool {
-  connect(): Promise<PgClient & { release(destroy?: Error | boolean): void }>;
+  /** Lends a client until its `release` is called. */
+  connect(): Promise<PooledPgClient>;
 }
 
 /** From the end of a term until its connection is given up, in milliseconds: the server, which ends the transaction then, is to say so. */

@@ -1,10 +1,22 @@
 import { InvalidOptionError } from '../errors.js';
 import { DEADLINE, EPOCH, GATE, gateSql } from './postgres-gate.js';
 
+/** What the server answered to one statement. */
+export interface SqlResult {
+  /** The rows, as the query says. */
+  // biome-ignore lint/suspicious/noExplicitAny: rows are as the query says
+  rows: any[];
+  /** How many rows were written or read; null for statements that have none. */
+  rowCount: number | null;
+  /** The statement's kind, such as `COMMIT`. */
+  command?: string;
+}
+
 /** The part of a `pg` client or pool that a migration needs. */
 export interface SqlClient {
-  // biome-ignore lint/suspicious/noExplicitAny: rows are as the query says
-  query(text: string, values?: any[]): Promise<{ rows: any[]; rowCount: number | null; command?: string }>;
+  /** Sends one statement; `values` are those of its `$1`, `$2`, …. Rejects with the server's error, its SQLSTATE in `code`. */
+  // biome-ignore lint/suspicious/noExplicitAny: values are as the query says
+  query(text: string, values?: any[]): Promise<SqlResult>;
 }
 
 /** SQLSTATEs that the functions raise: a class of their own, numbered like the HTTP status of the same refusal. */

@@ -10,8 +10,16 @@ import type { Statements } from './postgres-statements.js';
  * {@link FenceReleasedError}, so that a forgotten `await` can't write outside of the fence.
  */
 export interface Transaction<C = PgClient> {
-  readonly query: C extends { query: infer Q } ? Q : never;
+  /** The client's `query`, with its types. */
+  readonly query: C extends {
+    /** Whatever the client's types say. */
+    query: infer Q;
+  }
+    ? Q
+    : never;
+  /** The guarded resource. */
   readonly resource: string;
+  /** The term whose token was accepted. */
   readonly term: FencedTerm;
   /**
    * Asserts the term and lets the transaction go on for what remains of the lease *now*. Without it the server ends the

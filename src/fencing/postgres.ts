@@ -1,3 +1,8 @@
+/**
+ * Guards what is written to PostgreSQL: the check and the write are one transaction.
+ *
+ * @module tenure/fencing/postgres
+ */
 import { InvalidOptionError } from '../errors.js';
 import { formatToken, parseToken } from '../token.js';
 import { FenceBusyError } from './errors.js';
@@ -17,12 +22,14 @@ import { FENCE, install, literal, quoteSchema, WENT_BACK } from './postgres-sche
 import { Statements } from './postgres-statements.js';
 import { commit, OpenTransaction, rollBack, type Transaction } from './postgres-transaction.js';
 
-export type { PgClient, PgPool } from './postgres-connection.js';
-export { fenceSchema } from './postgres-schema.js';
+export type { PgClient, PgPool, PooledPgClient } from './postgres-connection.js';
+export { fenceSchema, type SqlClient, type SqlResult } from './postgres-schema.js';
 export type { Transaction } from './postgres-transaction.js';
 
+/** An isolation level of PostgreSQL. */
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable';
 
+/** Options of one {@link PostgresGuard.transaction}. */
 export interface TransactionOptions {
   /** Default: the server's (`default_transaction_isolation`, mostly read committed). */
   isolation?: Isolation;
@@ -30,16 +37,24 @@ export interface TransactionOptions {
   maxAttempts?: number;
 }
 
+/** Options of {@link postgresGuard}. Those of a transaction are the defaults of each. */
 export interface PostgresGuardOptions extends TransactionOptions {
   /** The schema of the guard's table and functions. Default `tenure`. */
   schema?: string;
+  /** Told of each check and what came of it. Default: nobody. `fencingMetrics()` of `tenure` counts them. */
   observer?: FencingObserver;
 }
 
 /** The client that a pool lends, as its own types say. */
-export type ClientOf<P> = P extends { connect: { (): Promise<infer C>; (callback: never): void } }
+export type ClientOf<P> = P extends {
+  /** As the types of `pg` have it: with a promise, or with a callback. */
+  connect: { (): Promise<infer C>; (callback: never): void };
+}
   ? C
-  : P extends { connect(): Promise<infer C> }
+  : P extends {
+        /** With a promise alone. */
+        connect(): Promise<infer C>;
+      }
     ? C
     : never;
 

@@ -27,6 +27,7 @@ export function checkTimes(
   }
 }
 
+/** Options of {@link presenter}. */
 export interface PresenterOptions {
   /** Who presents the token, for people who read refusals. */
   holder?: string | undefined;

@@ -1,3 +1,8 @@
+/**
+ * Guards the handlers of messages from a queue or a log.
+ *
+ * @module tenure/fencing/queue
+ */
 import { StaleTokenError } from '../errors.js';
 import { InvalidResourceError, MissingTokenError } from './errors.js';
 import { type FencedTerm, type FencingObserver, type Guard, tell } from './guard.js';
@@ -6,6 +11,7 @@ import { checkTimes, presenter } from './presenter.js';
 
 export { fencingHeaders, type HeaderValue } from './http-headers.js';
 
+/** Options of {@link queueGate}. */
 export interface QueueGateOptions<Context, Message> {
   /** Where the highest token of each resource is kept: at the consumers, shared by all of them. */
   guard: Guard<Context>;
@@ -23,8 +29,18 @@ export interface QueueGateOptions<Context, Message> {
 
 /** What became of a message. `dropped`: acknowledge it and go on; its sender's term is over. */
 export type Handled<T> =
-  | { readonly outcome: 'handled'; readonly value: T }
-  | { readonly outcome: 'dropped'; readonly error: StaleTokenError };
+  | {
+      /** It was handled under the fence. */
+      readonly outcome: 'handled';
+      /** What the handler returned. */
+      readonly value: T;
+    }
+  | {
+      /** The handler was not called, or what it did was undone. */
+      readonly outcome: 'dropped';
+      /** Which token is the higher one, and whose. */
+      readonly error: StaleTokenError;
+    };
 
 /**
  * Handles a message under the fence, or drops it.

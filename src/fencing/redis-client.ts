@@ -6,20 +6,25 @@ export type RedisArgument = string | number | bigint | Uint8Array;
 
 /** The part of an ioredis client or Cluster that the guard needs. */
 export interface IoRedisClient {
+  /** `EVALSHA`: a script by its hash, the names of its keys, then its arguments. */
   // biome-ignore lint/suspicious/noExplicitAny: the replies of a script are as the script says
   evalsha(sha: string, numberOfKeys: number, ...args: any[]): Promise<any>;
+  /** `EVAL`: the same by its text. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   eval(script: string, numberOfKeys: number, ...args: any[]): Promise<any>;
 }
 
 /** The part of a node-redis client or cluster that the guard needs. */
 export interface NodeRedisClient {
+  /** `EVALSHA`: a script by its hash. */
   // biome-ignore lint/suspicious/noExplicitAny: the replies of a script are as the script says
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<any>;
+  /** `EVAL`: the same by its text. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<any>;
 }
 
+/** A client that the guard can use. */
 export type RedisClient = IoRedisClient | NodeRedisClient;
 
 /** Runs one script by its hash; sends the text only where the server doesn't have it (first use, restart, another node). */

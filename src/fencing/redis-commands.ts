@@ -3,6 +3,7 @@ import type { RedisArgument } from './redis-client.js';
 
 /** Marks an argument as the name of a key, where it is not a command's first argument. */
 export class RedisKey {
+  /** The key's whole name. */
   readonly name: string;
 
   constructor(name: string) {

@@ -1,3 +1,8 @@
+/**
+ * Guards what is written to Redis: the check and the commands are one script.
+ *
+ * @module tenure/fencing/redis
+ */
 import { randomUUID } from 'node:crypto';
 import { StaleTokenError } from '../errors.js';
 import { formatToken, parseToken, type Token } from '../token.js';
@@ -20,6 +25,7 @@ import { ACCEPT, COMMANDS, guarded, READ, RELEASE, type Script, TAKE } from './r
 export type { IoRedisClient, NodeRedisClient, RedisArgument, RedisClient } from './redis-client.js';
 export { type RedisCommand, RedisKey } from './redis-commands.js';
 
+/** Options of {@link redisGuard}. */
 export interface RedisGuardOptions {
   /** What the names of the guard's own keys begin with. Default `tenure`. */
   prefix?: string;
@@ -28,6 +34,7 @@ export interface RedisGuardOptions {
    * different for different resources, and free of braces. Default: the resource's name, with `{`, `}` and `%` percent-encoded.
    */
   tag?: (resource: string) => string;
+  /** Told of each check and what came of it. Default: nobody. `fencingMetrics()` of `tenure` counts them. */
   observer?: FencingObserver;
 }
 

@@ -6,11 +6,13 @@ import { fromJson, toJson } from './task-json.js';
 import { OpenTask, type StepStore, type TaskSteps } from './task-steps.js';
 import { TASKS } from './tasks-schema.js';
 
+/** Options of {@link tasks}. */
 export interface TasksOptions<C> {
   /** Its schema holds the tables of the tasks too. */
   guard: PostgresGuard<C>;
   /** The guarded resource to which the tasks belong; mostly the election's name. Keys are unique within it. */
   resource: string;
+  /** Told of each task that was asked for again and not done twice. Default: nobody. */
   observer?: FencingObserver;
 }
 
@@ -24,12 +26,17 @@ export interface TaskResult<T> {
 
 /** A task that has begun and isn't done. */
 export interface UnfinishedTask {
+  /** The task's key, unique within the resource. */
   readonly key: string;
+  /** How often it has begun. */
   readonly attempts: number;
   /** Of the term that worked on it last. */
   readonly token: bigint;
+  /** The id of the leader that worked on it last, where that was said. */
   readonly holder: string | undefined;
+  /** When it first began, by the database's clock. */
   readonly begunAt: Date;
+  /** What `save()` kept last, as JSON gives it back; undefined before the first. */
   readonly progress: unknown;
   /** The names of the steps that are done. */
   readonly steps: readonly string[];
@@ -40,7 +47,9 @@ export interface UnfinishedTask {
  * tries within one term and across all of them.
  */
 export class Tasks<C = PgClient> {
+  /** The guard in whose schema they are. */
   readonly guard: PostgresGuard<C>;
+  /** The guarded resource to which they belong. */
   readonly resource: string;
   readonly #schema: string;
   readonly #observer: FencingObserver | undefined;

@@ -10,6 +10,7 @@ import type { TaskSteps } from './task-steps.js';
 
 /** One period of a job. */
 export interface Period {
+  /** The name of its job. */
   readonly job: string;
   /** When it came due. */
   readonly at: Date;
@@ -19,10 +20,12 @@ export interface Period {
   readonly idempotencyKey: string;
   /** Whether it is caught up. */
   readonly missed: boolean;
+  /** The term under which it runs. */
   readonly term: FencedTerm;
 }
 
-interface JobBase {
+/** What every job says. */
+export interface JobBase {
   /** Unique among the jobs of a resource; also the metric's label, so from a small set. Renaming it begins a new history. */
   readonly name: string;
   /** Five fields, or six with seconds in front, as croner reads them. */
@@ -44,12 +47,25 @@ interface JobBase {
 /** A job: `run` does each period in one transaction, exactly once; `steps` in saved steps, see {@link Tasks.runSteps}. */
 export type Job<C = PgClient> = JobBase &
   (
-    | { readonly run: (tx: Transaction<C>, period: Period) => unknown; readonly steps?: never }
-    | { readonly steps: (task: TaskSteps<C>, period: Period) => unknown; readonly run?: never }
+    | {
+        /** Does one period in one transaction. */
+        readonly run: (tx: Transaction<C>, period: Period) => unknown;
+        /** For a job without `run`. */
+        readonly steps?: never;
+      }
+    | {
+        /** Does one period in saved steps. */
+        readonly steps: (task: TaskSteps<C>, period: Period) => unknown;
+        /** For a job without `steps`. */
+        readonly run?: never;
+      }
   );
 
+/** Options of {@link schedule}. */
 export interface ScheduleOptions<C> {
+  /** Where it is kept what has been done. */
   tasks: Tasks<C>;
+  /** The jobs, each by a name of its own. */
   jobs: readonly Job<C>[];
   /** Told of each success and failure, and at the start of a term when each job last succeeded: 0 for never, which is old enough to page. */
   observer?: FencingObserver;

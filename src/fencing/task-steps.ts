@@ -6,7 +6,9 @@ import { externalKey, fromJson, toJson } from './task-json.js';
 
 /** What a task in steps works with. */
 export interface TaskSteps<C> {
+  /** The task's key, unique within the resource. */
   readonly key: string;
+  /** The term under which it runs. */
   readonly term: FencedTerm;
   /** How often the task has begun, this time included. */
   readonly attempt: number;

@@ -2,12 +2,27 @@ import type { Clock } from './clock.js';
 
 /** Something happened to this process or its clocks that makes what it believed about the present worthless. */
 export type Disturbance =
-  /** The event loop came back late by `ms`: frozen, starved, or busy in one long turn. */
-  | { readonly kind: 'process_paused'; readonly ms: number }
-  /** The machine was suspended for `ms`: the boot clock went on without the monotonic one. */
-  | { readonly kind: 'suspended'; readonly ms: number }
+  /** The event loop came back late: frozen, starved, or busy in one long turn. */
+  | {
+      /** Which of them. */
+      readonly kind: 'process_paused';
+      /** For how long, in milliseconds. */
+      readonly ms: number;
+    }
+  /** The machine was suspended: the boot clock went on without the monotonic one. */
+  | {
+      /** Which of them. */
+      readonly kind: 'suspended';
+      /** For how long, in milliseconds. */
+      readonly ms: number;
+    }
   /** The wall clock was set, or this machine restored from a snapshot; positive is forward. */
-  | { readonly kind: 'clock_jumped'; readonly ms: number };
+  | {
+      /** Which of them. */
+      readonly kind: 'clock_jumped';
+      /** How far, in milliseconds. */
+      readonly ms: number;
+    };
 
 /** All clocks at one look. */
 export interface Reading {

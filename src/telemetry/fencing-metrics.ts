@@ -4,6 +4,7 @@ import { Instruments, type Observe } from './instrument-set.js';
 import { DUPLICATE_OUTCOMES, FENCE_OUTCOMES, OTHER } from './instruments.js';
 import { Labels } from './labels.js';
 
+/** Options of {@link fencingMetrics}. */
 export interface FencingMetricsOptions {
   /** Default: the provider that is registered when something is told. */
   readonly meterProvider?: MeterProvider;

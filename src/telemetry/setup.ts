@@ -9,6 +9,7 @@ import { asksFor, asksForOtlp, otlpReader } from './otlp.js';
 import { PrometheusPage } from './prometheus-page.js';
 import { views } from './views.js';
 
+/** Options of {@link startTelemetry}. */
 export interface TelemetrySetup {
   /** `service.name`. Default `OTEL_SERVICE_NAME`, else `tenure`. */
   readonly serviceName?: string;
@@ -18,7 +19,14 @@ export interface TelemetrySetup {
    * Where Prometheus scrapes `/metrics`. Default host `OTEL_EXPORTER_PROMETHEUS_HOST`, else 127.0.0.1; default port
    * `OTEL_EXPORTER_PROMETHEUS_PORT`, else 9464; port 0 takes a free one. False: no server; `metricsHandler` is for yours.
    */
-  readonly prometheus?: { readonly host?: string; readonly port?: number } | false;
+  readonly prometheus?:
+    | {
+        /** The address to listen on. */
+        readonly host?: string;
+        /** The port to listen on. */
+        readonly port?: number;
+      }
+    | false;
   /** More settings for the SDK, such as instrumentations. */
   readonly sdk?: Partial<Omit<NodeSDKConfiguration, 'metricReader' | 'resource' | 'serviceName'>>;
 }

@@ -6,6 +6,7 @@ import { formatServer } from './servers.js';
 export interface ServerHealth extends ServerStatus {
   /** `host:port` where it listens for clients. */
   readonly server: string;
+  /** Whether it votes: an observer does not. */
   readonly voter: boolean;
   /** It serves, and follows the leader that counts or is that leader. */
   readonly healthy: boolean;
@@ -15,8 +16,11 @@ export interface ServerHealth extends ServerStatus {
 
 /** The ensemble as seen from here at one moment. */
 export interface EnsembleHealth {
+  /** All that are known: of the connect string and of the ensemble's own configuration. */
   readonly servers: readonly ServerHealth[];
+  /** How many of them vote. */
   readonly voters: number;
+  /** How many of those are healthy. */
   readonly healthyVoters: number;
   /**
    * A leader answers, and its followers that are in step, as far as they confirm it themselves, are a majority together

@@ -15,10 +15,19 @@ export type ServerMode =
   | 'down'
   | 'unknown';
 
+/** What one server says of itself. */
 export interface ServerStatus {
+  /** What it says that it does. */
   readonly mode: ServerMode;
   /** Of requests, since the server's start or last reset. */
-  readonly latencyMs: { readonly min: number; readonly avg: number; readonly max: number } | null;
+  readonly latencyMs: {
+    /** The shortest. */
+    readonly min: number;
+    /** The mean. */
+    readonly avg: number;
+    /** The longest. */
+    readonly max: number;
+  } | null;
   /** Requests that wait in it. */
   readonly outstanding: number | null;
   /** The last transaction that it has applied: the epoch in the upper 32 bits. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { prose } from '../../deploy/docs/prose.js';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { parseCommand } from '../../src/cli/parse.js';
-import { blocks, pages, prose } from './markdown.js';
+import { blocks, pages } from './markdown.js';
 
 /** The command lines of `tenure` on a page, with more to them than the command's name: in shell blocks, and in the prose. */
 function commandLines(page: { path: string; text: string }): string[] {

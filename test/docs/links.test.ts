@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { anchors, links, type Page, pages, project } from './markdown.js';
+import type { Page } from '../../deploy/docs/alone.js';
+import { anchors, links, pages, project } from './markdown.js';
 
 /** What is wrong with a page's links, a line each. */
 function deadLinks({ path, text }: Page): string[] {

@@ -1,16 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Page } from '../../deploy/docs/alone.js';
+import { FENCE, prose } from '../../deploy/docs/prose.js';
 
 /** The project's folder, with a slash at the end. */
 export const project = fileURLToPath(new URL('../../', import.meta.url));
-
-/** A page of documentation. */
-export interface Page {
-  /** Relative to the project. */
-  readonly path: string;
-  readonly text: string;
-}
 
 /** All pages that belong to the project, committed or about to be. */
 export function pages(): Page[] {
@@ -33,8 +28,6 @@ export interface Block {
   readonly comment: string;
 }
 
-const FENCE = /^( *)(`{3,}|~{3,})([^`\n]*)\n([\s\S]*?)^ *\2[`~]* *$/gm;
-
 export function blocks({ path, text }: Page): Block[] {
   return [...text.matchAll(FENCE)].map((match) => {
     const [, indent = '', , info = '', code = ''] = match;
@@ -47,13 +40,6 @@ export function blocks({ path, text }: Page): Block[] {
       comment: /<!--((?:(?!-->)[\s\S])*)-->\s*$/.exec(above)?.[1]?.trim() ?? '',
     };
   });
-}
-
-/** The page's prose: its code is blanked out, line for line. */
-export function prose(text: string): string {
-  return text
-    .replaceAll(FENCE, (block) => block.replaceAll(/[^\n]/g, ''))
-    .replaceAll(/<!--[\s\S]*?-->/g, (comment) => comment.replaceAll(/[^\n]/g, ''));
 }
 
 /** The anchors of a page, made from its headings as GitHub makes them. */

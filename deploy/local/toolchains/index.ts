@@ -2,4 +2,5 @@
 
 export { goEnvironment, goProgram } from './go.js';
 export { curatorClasspath, curatorProgram, jarsOf, javaClasses } from './java.js';
+export { npmPackages } from './node.js';
 export { kazooPython, pythonWith } from './python.js';

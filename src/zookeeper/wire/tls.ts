@@ -8,6 +8,7 @@ export interface TlsOptions {
   readonly caFile?: string | undefined;
   /** Our certificate, with those that lead to its authority; `keyFile` then, too. Default: none is shown. */
   readonly certFile?: string | undefined;
+  /** The key of `certFile`. */
   readonly keyFile?: string | undefined;
   /** Of the key. */
   readonly passphrase?: string | undefined;
