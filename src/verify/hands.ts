@@ -49,8 +49,13 @@ export class Hands {
     }
   }
 
+  /** A session to keep, which its owner closes. */
+  session(): Promise<Session> {
+    return this.#driver.open();
+  }
+
   async byHand<R>(act: (session: Session) => Promise<R>): Promise<R> {
-    const session = await this.#driver.open();
+    const session = await this.session();
     try {
       return await act(session);
     } finally {

@@ -49,7 +49,7 @@ export class NotStartedError extends Error {
 export async function runOn(options: RunOptions): Promise<Run> {
   const { signal, tell, connect } = options;
   const fleet = await Fleet.open(options, signal);
-  let watch: { stop(): void } | null = null;
+  let watch: { stop(): Promise<void> } | null = null;
   let removed = false;
   let history: History;
   try {
@@ -58,7 +58,7 @@ export async function runOn(options: RunOptions): Promise<Run> {
     if (watch === null) tell(QUORUM_UNKNOWN);
     history = await run(fleet, options, watch !== null);
   } finally {
-    watch?.stop();
+    await watch?.stop();
     removed = await fleet.close();
     if (!removed) tell(`${fleet.root} could not be removed: do it by hand, with deleteall of zkCli.sh`);
   }

@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor } from '../../deploy/local/index.js';
+import { Hands } from '../../src/verify/hands.js';
+import type { Happening } from '../../src/verify/history.js';
+import { watchQuorum } from '../../src/verify/quorum.js';
 import { Members, superuserOption } from './members.js';
 
 let ensemble: Ensemble;
@@ -81,4 +85,34 @@ test('nobody leads: no answer, and it is put back once somebody does', async () 
   const restored = members.restore(third);
   await Promise.all([one.start(), other.start()]);
   expect((await restored).ids.toSorted()).toEqual([1, 2, 3]);
+});
+
+test('the quorum of a run is counted among those who belong to the ensemble by then', async () => {
+  await ensemble.waitForQuorum();
+  const hands = await Hands.open({ servers: ensemble.connectString, sessionTimeoutMs: 6_000 });
+  const happenings: Happening[] = [];
+  const given = ensemble.servers.map(({ host, clientPort }) => ({ host, port: clientPort }));
+  const watch = await watchQuorum(given, hands, happenings);
+  if (watch === null) throw new Error('no quorum to begin with');
+  const quorum = (): boolean => happenings.reduce((ok, each) => (each.type === 'quorum' ? each.ok : ok), true);
+  try {
+    const followers = await ensemble.followers();
+    for (const server of followers) expect((await members.remove(server)).kind).toBe('changed');
+    // One alone is a majority of one, and is nothing of three.
+    await Promise.all(followers.map((server) => server.kill()));
+    await sleep(2_000);
+    expect(quorum()).toBe(true);
+    expect(await ids()).toHaveLength(1);
+    for (const server of followers) {
+      await server.start();
+      await members.restore(server);
+    }
+    await ensemble.waitForQuorum();
+    // And now it is nothing of three again.
+    await Promise.all(followers.map((server) => server.kill()));
+    await waitFor(() => !quorum(), { what: 'the news that there is no quorum' });
+  } finally {
+    await watch.stop();
+    await hands.close();
+  }
 });
