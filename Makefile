@@ -32,6 +32,11 @@ toolchains: node_modules/.installed ## Fetch what candidates and examples in Pyt
 build: node_modules/.installed ## Compile to dist/
 	npm run --silent build
 
+.PHONY: package
+package: node_modules/.installed ## Write the package to install elsewhere, tenure-<version>.tgz
+	@npx tsx deploy/package/stage.ts
+	@npm pack ./.cache/package
+
 .PHONY: lint
 lint: node_modules/.installed ## Check style, types, imports and unused code
 	npm run --silent lint

@@ -1,10 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble } from '../../deploy/local/index.js';
+import { stagePackage } from '../../deploy/package/stage.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -28,22 +29,9 @@ async function run(command: string, args: readonly string[], cwd = folder): Prom
 }
 
 beforeAll(async () => {
-  // Built in a folder of its own: other tests build in the project's at the same time.
-  const sources = join(folder, 'sources');
-  for (const name of [
-    'src',
-    'docs',
-    'package.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'README.md',
-    'LICENSE',
-    'CHANGELOG.md',
-  ]) {
-    cpSync(join(ROOT, name), join(sources, name), { recursive: true });
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(sources, 'node_modules'));
-  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: sources, stdio: 'pipe' });
+  const staged = join(folder, 'staged');
+  await stagePackage(staged);
+  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: staged, stdio: 'pipe' });
   tarball = join(folder, JSON.parse(packed.toString())[0].filename);
   ensemble = await startEnsemble({ size: 1, tickTime: 500, fsync: false });
 }, 240_000);

@@ -10,14 +10,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, posix, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stagePackage } from '../../deploy/package/stage.js';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { commandHelp, overview } from '../../src/cli/help.js';
 import { styleFor } from '../../src/cli/style.js';
+import { links } from '../docs/markdown.js';
 import { modulesOf } from './modules.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -51,10 +53,11 @@ const entries = Object.keys(exported)
   .filter((key) => key !== './package.json')
   .map((key) => key.replace(/^\./, 'tenure'));
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tenure-pack-'));
-  run('npm', ['run', '--silent', 'build']);
-  packed = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder]))[0];
+  const staged = join(folder, 'staged');
+  await stagePackage(staged);
+  packed = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], staged))[0];
   tarball = join(folder, packed.filename);
   // An empty project that has the package as it would be published, and what that depends on.
   consumer = join(folder, 'consumer');
@@ -86,7 +89,7 @@ describe('the published package', () => {
       .map(({ path }) => path)
       .filter(
         (path) =>
-          !/^(dist\/.*\.(js|d\.ts)|dist\/agent\/(openapi\.json|page\/\w+\.(mjs|css|html))|docs\/(decisions\/)?[\w-]+\.md|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+          !/^(dist\/.*\.(js|d\.ts)|dist\/agent\/(openapi\.json|page\/\w+\.(mjs|css|html))|docs\/(decisions\/)?[\w-]+\.md|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/.test(
             path,
           ),
       );
@@ -102,6 +105,20 @@ describe('the published package', () => {
     const named = [...help.matchAll(/docs\/[\w/-]+\.md/g)].map(([path]) => path);
     expect(named).toContain('docs/cli.md');
     expect(named.filter((path) => !files.has(path))).toEqual([]);
+  });
+
+  it('has pages whose links lead to files of its own', () => {
+    const files = new Set(packed.files.map(({ path }) => path));
+    const pages = [...files].filter((path) => path.endsWith('.md'));
+    const found = pages.flatMap((path) =>
+      links(readFileSync(join(folder, 'package', path), 'utf8')).map(({ line, target }) => ({ path, line, target })),
+    );
+    expect(found.length).toBeGreaterThan(50);
+    const dead = found.filter(({ path, target }) => {
+      const [file = ''] = decodeURI(target).split('#');
+      return file !== '' && !files.has(posix.join(posix.dirname(path), file));
+    });
+    expect(dead).toEqual([]);
   });
 
   it('has nothing that publint would mend', async () => {
