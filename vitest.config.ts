@@ -7,6 +7,7 @@ export default defineConfig({
     // Most tests wait for servers and timeouts, not for a processor.
     maxWorkers: 3,
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/compiling.ts'],
     // A busy machine may be slow; what has to be quick, a test measures itself, beside something that is as slow there.
     testTimeout: 120_000,
     hookTimeout: 120_000,

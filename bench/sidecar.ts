@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -182,11 +182,7 @@ const ms = (value: number): string => `${value.toFixed(1)} ms`;
 const at = (numbers: readonly number[], share: number): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * share)] ?? Number.NaN;
 
-const built = compileSource('tenure-bench-sidecar');
-for (const file of ['openapi.json', 'page']) {
-  cpSync(new URL(`../src/agent/${file}`, import.meta.url), join(built, 'agent', file), { recursive: true });
-}
-const main = join(built, 'cli/main.js');
+const main = join(compileSource('tenure-bench'), 'cli/main.js');
 const ensemble = await startEnsemble();
 const sidecars = (await Promise.all([1, 2].map(() => Sidecar.start(main, ensemble.connectString)))) as [
   Sidecar,

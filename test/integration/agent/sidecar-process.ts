@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { request as httpRequest } from 'node:http';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { compileSource } from '../../../bench/compiled.js';
 import { onExit, waitFor } from '../../../deploy/local/index.js';
-
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 
 export interface SidecarOptions {
   readonly args?: readonly string[];
@@ -56,7 +55,8 @@ export class SidecarProcess implements AsyncDisposable {
   static spawn(servers: string, { args = [], env = {}, socket }: SidecarOptions = {}): SidecarProcess {
     const where = socket === undefined ? ['--listen', '127.0.0.1:0'] : ['--socket', socket];
     const listen = args.includes('--listen') ? [] : where;
-    const words = ['--import', 'tsx', MAIN, 'agent', '--servers', servers, '--validate-responses', ...listen, ...args];
+    const main = join(compileSource('tenure-cli'), 'cli/main.js');
+    const words = [main, 'agent', '--servers', servers, '--validate-responses', ...listen, ...args];
     const child = spawn(process.execPath, words, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },

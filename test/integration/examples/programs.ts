@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { compileSource } from '../../../bench/compiled.js';
 import { onExit, waitFor } from '../../../deploy/local/index.js';
 import { goEnvironment, goProgram, javaClasses, pythonWith } from '../../../deploy/local/toolchains/index.js';
 import type { Tool } from '../../support/tools.js';
@@ -62,7 +63,7 @@ export const WRAPPED: Example = {
   worker: async (election, id) => ({
     file: process.execPath,
     args: [
-      ...['--import', 'tsx', join(project, 'src/cli/main.ts'), 'run', '--election', election, '--id', id],
+      ...[join(compileSource('tenure-cli'), 'cli/main.js'), 'run', '--election', election, '--id', id],
       ...['--session-timeout', '4s', '--', script('run.sh').file],
     ],
   }),
