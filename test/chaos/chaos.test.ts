@@ -11,9 +11,9 @@ if (why !== undefined) {
 const SEED = Number(process.env['TENURE_CHAOS_SEED'] ?? Math.floor(Math.random() * 1e6));
 
 it.skipIf(why !== undefined)(
-  `40 seconds of faults, alone and together, seed ${SEED}: no violation`,
+  `60 seconds of faults, alone and together, seed ${SEED}: no violation`,
   async () => {
-    const { code, output } = await runChaos(['--seconds', '40', '--seed', `${SEED}`]);
+    const { code, output } = await runChaos(['--seconds', '60', '--seed', `${SEED}`]);
     expect(code, output).toBe(0);
     expect(output).toContain('no violations');
   },

@@ -1,15 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { FAKETIME } from './faketime.js';
 
 /** What a run needs of the machine, or why it can't be had here. */
 export function obstacle(): string | undefined {
   if (process.getuid?.() !== 0) return 'chaos needs root: it makes network namespaces';
-  for (const command of ['unshare', 'nsenter', 'setpriv', 'ip', 'nft', 'faketime']) {
+  for (const command of ['unshare', 'nsenter', 'setpriv', 'ip', 'nft']) {
     if (spawnSync('sh', ['-c', `command -v ${command}`]).status !== 0) {
-      return `${command} is missing: install util-linux, iproute2, nftables and faketime`;
+      return `${command} is missing: install util-linux, iproute2 and nftables`;
     }
   }
+  if (FAKETIME === undefined) return 'libfaketime is missing: install faketime';
   return undefined;
 }
 

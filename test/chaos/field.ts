@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ import { monotonicMs } from '../../src/verify/monotonic.js';
 import { WorkerProcess } from '../../src/verify/worker-process.js';
 import { EnsembleWatch } from '../../src/zookeeper/ensemble-watch.js';
 import { Operator } from '../support/operator.js';
+import { FAKETIME } from './faketime.js';
 import { PostgresLedger } from './ledger.js';
 import { Members, superuserOption } from './members.js';
 import { Network, type NetworkHost } from './network.js';
@@ -21,7 +22,6 @@ import type { ChaosParameters } from './worker.js';
 
 export const ELECTION = 'chaos';
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
-const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 
 export interface FieldOptions {
   readonly servers: 3 | 5;
@@ -39,7 +39,7 @@ export interface Seat {
   readonly host: NetworkHost;
   /** To each server, where its packets go through a process that can hold and lose single ones; empty where they go straight. */
   readonly lines: readonly Line[];
-  readonly clockFile: string | undefined;
+  readonly clockFile: string;
   lives: number;
   worker: WorkerProcess | undefined;
 }
@@ -126,8 +126,8 @@ export class Field implements Arena<Seat> {
         allLines.push(process);
         for (const server of ensemble.servers) lines.push(await process.to(server));
       }
-      const clockFile = existsSync(FAKETIME) ? join(directory, `clock-${i}`) : undefined;
-      if (clockFile !== undefined) writeFileSync(clockFile, '+0');
+      const clockFile = join(directory, `clock-${i}`);
+      writeFileSync(clockFile, '+0');
       seats.push({ name: `w${i}`, number: i, host, lines, clockFile, lives: 0, worker: undefined });
     }
     return new Field({ options, network, ensemble, hosts, seats, allLines, postgres, ledger, directory, disk });
@@ -167,15 +167,12 @@ export class Field implements Arena<Seat> {
       who,
       postgres: { ...this.#postgres.config, host: join(this.directory, 'postgres-socket') },
     };
-    const env =
-      seat.clockFile === undefined
-        ? {}
-        : {
-            LD_PRELOAD: FAKETIME,
-            FAKETIME_TIMESTAMP_FILE: seat.clockFile,
-            FAKETIME_NO_CACHE: '1',
-            FAKETIME_DONT_FAKE_MONOTONIC: '1',
-          };
+    const env = {
+      LD_PRELOAD: FAKETIME,
+      FAKETIME_TIMESTAMP_FILE: seat.clockFile,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    };
     const words = [...seat.host.prefix, process.execPath, '--import', 'tsx', WORKER];
     const worker = new WorkerProcess({ words, env }, parameters, (told) => this.book.hear(told, who));
     void worker.exited.then(() => this.happenings.push({ type: 'process', who, what: 'ended', at: monotonicMs() }));

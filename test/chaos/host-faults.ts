@@ -42,7 +42,6 @@ export const HOST_FAULTS: Readonly<Record<string, Nemesis>> = {
     return { on: [victim], ms, detail: `${victim.name} ${percent} %`, end: () => victim.host.lose(0) };
   }),
   jump_wall_clock: onVictim(({ random, victim }) => {
-    if (victim.clockFile === undefined) return undefined;
     const seconds = Math.round(random.between(-100_000, 100_000));
     writeFileSync(victim.clockFile, `${seconds < 0 ? '' : '+'}${seconds}`);
     return { detail: `${victim.name} ${seconds} s` };
