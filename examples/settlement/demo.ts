@@ -99,9 +99,15 @@ function keepLogs(directory: string): void {
 }
 
 /** Everything goes on until Ctrl-C. */
-async function linger({ ensemble, postgres, payments, directory }: Stage): Promise<void> {
+async function linger({ ensemble, postgres, payments, page, directory }: Stage): Promise<void> {
   payments.start();
   narrator.act('Everything goes on until Ctrl-C');
+  narrator.print(
+    `page       ${await page.then(
+      ({ url }) => url,
+      () => 'none: see above',
+    )}`,
+  );
   narrator.print(`zookeeper  ${ensemble.connectString}`);
   narrator.print(`postgres   ${postgres.url}`);
   narrator.print(`logs       ${directory}`);

@@ -7,6 +7,7 @@ import type { Chronicle } from './chronicle.js';
 import { Fleet } from './fleet.js';
 import type { Pace } from './options.js';
 import { Payments } from './payments.js';
+import { type StatusPage, startStatusPage } from './status-page.js';
 
 /** Everything that takes part: the servers, the books, the workers, the payments. */
 export interface Stage {
@@ -17,6 +18,8 @@ export interface Stage {
   readonly pool: pg.Pool;
   readonly fleet: Fleet;
   readonly payments: Payments;
+  /** Comes later than the rest: nothing waits for it. */
+  readonly page: Promise<StatusPage>;
   readonly pace: Pace;
   /** Starts the process of a worker that has ended, as whatever supervises it would. */
   relaunch(name: string): void;
@@ -50,6 +53,11 @@ export async function setStage(
     postgres: postgres.config,
   };
   for (const member of fleet.members) fleet.begin(member, settings);
+  const page = startStatusPage(ensemble.connectString, directory);
+  page.then(
+    ({ url }) => onProgress(`the status page of a sidecar is at ${url}`),
+    (error: Error) => onProgress(`there is no status page: ${error.message}`),
+  );
   return {
     directory,
     chronicle,
@@ -58,11 +66,16 @@ export async function setStage(
     pool,
     fleet,
     payments: new Payments(pool),
+    page,
     pace,
     relaunch: (name) => fleet.begin(fleet.launch(name), settings),
     candidates: () => candidates(ensemble.connectString),
     async close() {
-      await fleet.kill();
+      const closed = page.then(
+        (one) => one.close(),
+        () => {},
+      );
+      await Promise.all([fleet.kill(), closed]);
       await pool.end();
       await Promise.all([ensemble.close(), postgres.close()]);
     },

@@ -30,6 +30,7 @@ describe('the settlement demo', () => {
     expect(output).not.toContain('FAILED');
     expect(output).not.toContain('\u001b');
     for (const line of [
+      /status page of a sidecar is at http:\/\/127\.0\.0\.1:\d+/,
       /worker-\d leads: term 1, token \d+/,
       /SIGKILL for worker-\d/,
       /SIGSTOP, right before the write/,
