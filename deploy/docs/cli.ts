@@ -37,11 +37,11 @@ function section(command: Command): string {
   return [
     `### tenure ${name}`,
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
-    `\`\`\`\n${synopsis(command)}\n\`\`\``,
+    `<!-- checked: synopsis -->\n\`\`\`text\n${synopsis(command)}\n\`\`\``,
     ...description,
     ...(operands.length === 0 ? [] : [operands.map((each) => item(each.name, each.help)).join('\n')]),
     [...own.map(option), commonNote(command)].join('\n').replace(/\n(Besides)/, '\n\n$1'),
-    `\`\`\`sh\n${examples.map(({ what, line }) => `# ${what}\n${line}`).join('\n\n')}\n\`\`\``,
+    `<!-- run one by one -->\n\`\`\`sh\n${examples.map(({ what, line }) => `# ${what}\n${line}`).join('\n\n')}\n\`\`\``,
     `Exit codes:\n\n${codes.join('\n')}`,
   ].join('\n\n');
 }
@@ -56,6 +56,7 @@ export function cliPage(): string {
 \`tenure\` looks at elections, wraps programs that are to lead, serves workers in other languages, and is the operator's hand.
 It comes with the package: \`npx tenure\`, or \`tenure\` after \`npm install --global\`.
 
+<!-- run -->
 \`\`\`sh
 export TENURE_SERVERS=zk1:2181,zk2:2181,zk3:2181/prod
 tenure doctor    # is everything as it should be?
