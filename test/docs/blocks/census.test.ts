@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blocks } from '../markdown.js';
+import { blocks, pages } from '../markdown.js';
 import { ALL_BLOCKS, at, type Claim, claimOf } from './claims.js';
 
 /** What claims the only block of a page with this on it. */
@@ -22,7 +22,15 @@ describe('Code blocks in the documentation', () => {
     expect(() => claimOf(block)).not.toThrow();
   });
 
-  it('are found, fences and blocks alike', () => {
+  it.each(pages().filter(({ text }) => /^[ >]*(```|~~~)/m.test(text)))(
+    'are found on $path: each has two fences',
+    ({ path, text }) => {
+      const fences = text.split('\n').filter((line) => /^[ >\t]*(?:[-*] +|\d+\. +)?(```|~~~)/.test(line));
+      expect(fences.length).toBe(2 * ALL_BLOCKS.filter(({ page }) => page === path).length);
+    },
+  );
+
+  it('are many', () => {
     expect(ALL_BLOCKS.length).toBeGreaterThan(100);
   });
 

@@ -52,6 +52,8 @@ const trigger: Check = {
     await owner.pool.query(code);
     assert.equal(await owner.balance(), 0);
     await assert.rejects(owner.pool.query('UPDATE account SET balance = 1'), refused('TN428'));
+    // It is the fence of the resource that the page names.
+    assert.equal((await owner.guard.highest('ledger'))?.token, 4294967311n);
     const older = "BEGIN; SET LOCAL tenure.token = '4294967310'; UPDATE account SET balance = 1; COMMIT;";
     await assert.rejects(owner.pool.query(older), refused('TN409'));
     assert.equal(await owner.balance(), 0);
@@ -93,7 +95,7 @@ const python: Check = {
       return shell(`${program} page.py`, { cwd: place.folder, env });
     };
     assert.equal((await run('8')).code, 0);
-    assert.match((await run('7')).all, /refused token 7: it has accepted 8/);
+    assert.match((await run('7')).all, /'ledger' refused token 7: it has accepted 8/);
     assert.equal(await owner.balance(), 400);
   },
 };

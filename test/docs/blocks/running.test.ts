@@ -1,6 +1,9 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import type { SidecarProcess } from '../../integration/agent/sidecar-process.js';
 import { needs } from '../../support/tools.js';
+import { project } from '../markdown.js';
 import { CHECKS, checked } from './checks.js';
 import { at } from './claims.js';
 import { COMMAND_EXAMPLES } from './command-examples.js';
@@ -89,9 +92,12 @@ describe('What the pages show', { concurrent: true, timeout: 120_000 }, () => {
 });
 
 describe('What the tables know', () => {
-  it('is what the pages have: scripts, command lines, checks', () => {
+  it('is what the pages have: scripts, command lines, scenes, checks', () => {
     expect([...knownPages].sort()).toEqual([...scriptPages].sort());
     expect([...lines].sort()).toEqual(Object.keys(COMMAND_EXAMPLES).sort());
+    // Besides, there are what several scenes begin with.
+    const shown = [...new Set(scenes.map(({ claim }) => `${claim.scene}.ts`)), 'election.ts', 'place.ts', 'term.ts'];
+    expect(readdirSync(join(project, 'test/docs/scenes')).sort()).toEqual(shown.sort());
     expect([...new Set(checked.map(({ claim }) => claim.by))].sort()).toEqual(Object.keys(CHECKS).sort());
   });
 });

@@ -27,6 +27,7 @@ export class Modules implements Disposable {
           paths: {
             tenure: ['../../src/index.ts'],
             'tenure/fencing': ['../../src/fencing/index.ts'],
+            'tenure/telemetry': ['../../src/telemetry/index.ts'],
             'tenure/*': ['../../src/*.ts'],
           },
         },
