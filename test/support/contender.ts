@@ -86,7 +86,7 @@ export class Contender implements AsyncDisposable {
   }
 
   /** Waits for its term number `count` (1: its first), or for the next after those it has had. */
-  leading(count = this.terms.length + (this.leads ? 0 : 1), timeoutMs = 20_000): Promise<Term> {
+  leading(count = this.terms.length + (this.leads ? 0 : 1), timeoutMs = 60_000): Promise<Term> {
     return waitFor(() => this.terms.length >= count && this.leads && this.term, {
       what: `${this.id} to lead`,
       timeoutMs,
@@ -95,7 +95,7 @@ export class Contender implements AsyncDisposable {
   }
 
   /** How its term ended, once it has. */
-  lost(term: Term, timeoutMs = 20_000): Promise<LossReason> {
+  lost(term: Term, timeoutMs = 60_000): Promise<LossReason> {
     return waitFor(() => term.signal.aborted && (term.signal.reason as { reason: LossReason }).reason, {
       what: `${this.id} to lose its term`,
       timeoutMs,
@@ -104,7 +104,7 @@ export class Contender implements AsyncDisposable {
   }
 
   /** Waits until it stands in the queue. */
-  joined(count = 1, timeoutMs = 20_000): Promise<unknown> {
+  joined(count = 1, timeoutMs = 60_000): Promise<unknown> {
     return waitFor(() => this.count('joined') >= count, { what: `${this.id} to join`, timeoutMs, intervalMs: 5 });
   }
 

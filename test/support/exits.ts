@@ -7,7 +7,7 @@ import { connect } from '../../src/index.js';
 const [, , what, servers = ''] = process.argv;
 
 if (what === 'close') {
-  const tenure = await connect({ servers, sessionTimeoutMs: 4_000 });
+  const tenure = await connect({ servers, sessionTimeoutMs: 10_000 });
   const term = await tenure.election('exits').campaign();
   term.signal.addEventListener('abort', () => {});
   const observer = tenure.election('exits').observe();

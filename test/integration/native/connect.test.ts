@@ -95,9 +95,9 @@ describe('open', () => {
 
   it('reports a resolver that hangs as such, within the deadline', async () => {
     const begin = performance.now();
-    const failed = open('zk:2181', { connectTimeoutMs: 600, lookup: () => new Promise(() => {}) });
+    const failed = open('zk:2181', { connectTimeoutMs: 2_000, lookup: () => new Promise(() => {}) });
     await expect(failed).rejects.toThrow(NameResolutionError);
-    expect(performance.now() - begin).toBeLessThan(600);
+    expect(performance.now() - begin).toBeLessThan(2_000);
   });
 });
 
