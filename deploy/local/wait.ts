@@ -15,7 +15,7 @@ export interface WaitOptions {
 /** Asks `probe` again and again until it returns something other than undefined and false, and returns that. */
 export async function waitFor<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  { what, timeoutMs = 30_000, intervalMs = 25 }: WaitOptions,
+  { what, timeoutMs = 60_000, intervalMs = 25 }: WaitOptions,
 ): Promise<T> {
   const start = performance.now();
   for (;;) {

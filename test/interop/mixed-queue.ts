@@ -98,7 +98,7 @@ export class MixedQueue implements AsyncDisposable {
   }
 
   /** The next leadership after one of that token; what it says is compared with the ensemble. */
-  async leaderAfter(token: bigint, timeoutMs = 30_000): Promise<Leadership> {
+  async leaderAfter(token: bigint, timeoutMs = 60_000): Promise<Leadership> {
     const next = await waitFor(() => this.book.all.find((leadership) => leadership.token > token), {
       what: `a leader with a token above ${token}`,
       timeoutMs,

@@ -63,7 +63,7 @@ export class CommandRun {
   }
 
   /** Waits until the command has printed this. */
-  async says(what: string, timeoutMs = 30_000): Promise<void> {
+  async says(what: string, timeoutMs = 60_000): Promise<void> {
     await waitFor(() => this.text.includes(what), {
       what: `${JSON.stringify(what)} (it said ${JSON.stringify(this.text)}, and ${JSON.stringify(this.errors)})`,
       timeoutMs,

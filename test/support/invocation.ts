@@ -51,7 +51,7 @@ export class Invocation {
   }
 
   /** Waits until so many lines match. */
-  async says(what: RegExp, count = 1, timeoutMs = 30_000): Promise<string[]> {
+  async says(what: RegExp, count = 1, timeoutMs = 60_000): Promise<string[]> {
     return waitFor(
       () => {
         const found = this.lines.filter((line) => what.test(line));

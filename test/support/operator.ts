@@ -63,7 +63,7 @@ export class Operator implements AsyncDisposable {
   }
 
   /** Waits until exactly so many stand in the queue. */
-  async queueOf(election: string, count: number, timeoutMs = 20_000): Promise<Standing[]> {
+  async queueOf(election: string, count: number, timeoutMs = 60_000): Promise<Standing[]> {
     let last: Standing[] = [];
     return waitFor(
       async () => {

@@ -52,7 +52,7 @@ export class EventReader {
     return this.events.filter((seen) => seen.event === event);
   }
 
-  async until(what: string, test: (event: SeenEvent) => boolean, timeoutMs = 20_000): Promise<SeenEvent> {
+  async until(what: string, test: (event: SeenEvent) => boolean, timeoutMs = 60_000): Promise<SeenEvent> {
     return waitFor(() => this.events.find(test) ?? false, { what, timeoutMs, intervalMs: 5 });
   }
 

@@ -183,7 +183,7 @@ export class Client {
   }
 
   /** Asks, which keeps its deadline, until it is in that state. */
-  async until(state: string, timeoutMs = 20_000): Promise<Answer['body']> {
+  async until(state: string, timeoutMs = 60_000): Promise<Answer['body']> {
     return waitFor(
       async () => {
         const { body } = await this.get();

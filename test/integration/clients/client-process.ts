@@ -59,7 +59,7 @@ export class ClientProcess extends LineProcess<Said> implements AsyncDisposable 
   }
 
   /** The first that is like this among what it has said since; waits for it. */
-  until(event: Said['event'], like: (said: Said) => boolean = () => true, timeoutMs = 30_000): Promise<Said> {
+  until(event: Said['event'], like: (said: Said) => boolean = () => true, timeoutMs = 60_000): Promise<Said> {
     const found = () => this.said.find((one) => one.event === event && like(one));
     return waitFor(
       () => {
