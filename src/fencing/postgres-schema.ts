@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { DEADLINE, EPOCH, GATE, gateSql } from './postgres-gate.js';
+import { limitsSql } from './postgres-limits.js';
 
 /** What the server answered to one statement. */
 export interface SqlResult {
@@ -66,7 +67,7 @@ export function fenceSchema(schema = 'tenure'): string {
   return script(FENCE, schema);
 }
 
-export const FENCE: SchemaPart = { name: 'fence', version: 3, sql: fenceSql };
+export const FENCE: SchemaPart = { name: 'fence', version: 4, sql: fenceSql };
 
 /** The whole script of a part: one transaction's worth of statements. */
 export function script(part: SchemaPart, schema: string): string {
@@ -108,44 +109,7 @@ CREATE TABLE IF NOT EXISTS ${s}.fence (
   accepted_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 ${gateSql(s)}
--- Bounds how long this transaction may hold what it holds, whatever becomes of its client. Safe to call again: the limit counts from
--- now. Shorter limits of the user's own stay; what they were before ours stands in tenure.limits, as milliseconds.
-CREATE OR REPLACE FUNCTION ${s}.limit_transaction(limit_ms integer) RETURNS void LANGUAGE plpgsql AS $tenure$
-DECLARE
-  -- Before PostgreSQL 17 nothing bounds the whole transaction: bound each statement, and each pause between two.
-  names   text[] := ARRAY['idle_in_transaction_session_timeout',
-    CASE WHEN current_setting('server_version_num')::integer >= 170000 THEN 'transaction_timeout' ELSE 'statement_timeout' END];
-  users   text[] := string_to_array(nullif(current_setting('tenure.limits', true), ''), ' ');
-  present text[] := '{}';
-  own     numeric;
-  wanted  numeric;
-BEGIN
-  PERFORM ${s}.publish_deadline(limit_ms);
-  FOR i IN 1..2 LOOP
-    present[i] := round(extract(epoch FROM current_setting(names[i])::interval) * 1000)::bigint::text;
-  END LOOP;
-  IF users IS NULL THEN
-    users := present;
-    PERFORM set_config('tenure.limits', array_to_string(users, ' '), true);
-  END IF;
-  FOR i IN 1..2 LOOP
-    own := users[i]::numeric;
-    -- A timer of the user's own that runs already, and ends sooner, isn't wound up.
-    CONTINUE WHEN own > 0 AND own <= limit_ms AND present[i] = users[i];
-    wanted := limit_ms;
-    IF own > 0 THEN
-      IF names[i] = 'transaction_timeout' THEN
-        -- It counts from now when it is set, and the user's counted from the beginning.
-        own := greatest(1, round(own - extract(epoch FROM clock_timestamp() - now()) * 1000));
-      END IF;
-      wanted := least(own, limit_ms);
-    END IF;
-    -- A running timer isn't wound up again by a new value alone: stop it first.
-    PERFORM set_config(names[i], '0', true), set_config(names[i], wanted::text, true);
-  END LOOP;
-END
-$tenure$;
-
+${limitsSql(s)}
 -- Accepts the token for the rest of this transaction, or raises ${STALE_TOKEN} (a higher one has been accepted) or ${MALFORMED}.
 -- Transactions of one token run side by side; a higher token waits until the lower ones' transactions have ended.
 -- With remaining_ms (what remains of the caller's lease) neither the wait nor the transaction lasts longer, and with hold_ms the
@@ -210,38 +174,44 @@ BEGIN
     PERFORM set_config('lock_timeout', lock_limit, true);
     waited := extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000;
     PERFORM ${s}.limit_transaction(greatest(1, least(hold_ms, remaining_ms - waited)));
+  ELSE
+    -- For a call with limits later on: once anything is held, it is too late to see whose they are.
+    PERFORM ${s}.own_limits();
   END IF;
   PERFORM set_config('tenure.held', (${HELD} || jsonb_build_object(name, jsonb_build_array(presented::text, presenter)))::text, true);
 END
 $tenure$;
 
 -- What ${s}.fence() does, for a caller that has seen this token accepted for this resource before: where that is still so, and nobody waits,
--- two statements are enough. In every other case it leaves the work to ${s}.fence(). A procedure: CALL has no row to send back.
--- held is what tenure.held becomes, made by the caller once and not here each time.
+-- two statements are enough. In every other case it leaves the work to ${s}.fence(). A procedure: CALL has no row to send back, and is
+-- cheaper to read than a query is to plan. held is what tenure.held becomes, made by the caller once and not here each time.
 CREATE OR REPLACE PROCEDURE ${s}.fence_repeated(resource text, token text, held text, remaining_ms text, hold_ms text)
 LANGUAGE plpgsql AS $tenure$
 #variable_conflict use_column
 DECLARE
   name    ALIAS FOR $1;
-  done    text;
   highest bigint;
 BEGIN
   -- Plain expressions and one query: this is in the way of every transaction.
   IF pg_try_advisory_xact_lock_shared(hashtextextended(name, ${GATE})) THEN
+    IF current_setting('transaction_isolation') = 'read committed' AND current_setting('transaction_timeout', true) = '0' THEN
+      -- The snapshot of this query is younger than the lock: it shows whatever was accepted, and nothing can be until we end. Where it finds
+      -- the token it does the rest: limits the transaction, notes what it holds, publishes the deadline.
+      PERFORM set_config('transaction_timeout', hold_ms, true), set_config('tenure.held', held, true),
+        pg_advisory_xact_lock_shared(${DEADLINE}, ceil(date_part('epoch', clock_timestamp()) + hold_ms::float8 / 1000 - ${EPOCH})::integer)
+      FROM ${s}.fence f WHERE f.resource = name AND f.token = $2::bigint;
+      IF FOUND THEN
+        RETURN;
+      END IF;
+    END IF;
     IF current_setting('transaction_isolation') = 'read committed' THEN
-      -- The snapshot of this query is younger than the lock: it shows whatever was accepted, and nothing can be until we end.
       SELECT f.token INTO highest FROM ${s}.fence f WHERE f.resource = name;
     ELSE
+      -- A snapshot that may be older than the lock: it is the row lock that notices a newer token.
       SELECT f.token INTO highest FROM ${s}.fence f WHERE f.resource = name FOR SHARE;
     END IF;
     IF highest = $2::bigint THEN
-      IF current_setting('idle_in_transaction_session_timeout') = '0' AND current_setting('transaction_timeout', true) = '0' THEN
-        done := set_config('idle_in_transaction_session_timeout', hold_ms, true) || set_config('transaction_timeout', hold_ms, true)
-          || set_config('tenure.limits', '0 0', true) || set_config('tenure.held', held, true)
-          || pg_advisory_xact_lock_shared(${DEADLINE}, ceil(date_part('epoch', clock_timestamp()) + hold_ms::float8 / 1000 - ${EPOCH})::integer)::text;
-      ELSE
-        PERFORM ${s}.limit_transaction(hold_ms::integer), set_config('tenure.held', held, true);
-      END IF;
+      PERFORM ${s}.limit_transaction(hold_ms::integer), set_config('tenure.held', held, true);
       RETURN;
     END IF;
     IF highest IS NULL OR highest < $2::bigint THEN

@@ -122,7 +122,9 @@ describe('the limits of a transaction', () => {
     for (const time of ['first', 'again']) {
       left = 1_000;
       await guard.transaction(term, resource, async (tx) => {
-        expect((await read(tx)).idle, time).toBeLessThanOrEqual(1);
+        // That of the whole bounds the pauses, too.
+        expect((await read(tx)).whole, time).toBeLessThanOrEqual(1);
+        expect((await read(tx)).idle, time).toBe(4);
         left = 60_000;
         await tx.extend();
         const { whole, idle } = await read(tx);
@@ -133,6 +135,23 @@ describe('the limits of a transaction', () => {
     }
     await own.end();
   });
+});
+
+test('a fence without a limit does not make one that follows forget the user’s own', async () => {
+  const client = new pg.Client({ ...server.config, options: '-c transaction_timeout=9s' });
+  await client.connect();
+  const limit = async (): Promise<number> => {
+    const text = "SELECT extract(epoch FROM current_setting('transaction_timeout')::interval)::float8 AS whole";
+    return (await client.query(text)).rows[0].whole;
+  };
+  await client.query(`BEGIN; SELECT tenure.fence('${resource}', 1)`);
+  expect(await limit()).toBe(9);
+  await client.query(`SELECT tenure.fence('${resource}-other', 1, NULL, 60000)`);
+  expect(await limit()).toBeLessThanOrEqual(9);
+  expect(await limit()).toBeGreaterThan(0);
+  await client.query(`SELECT tenure.fence('${resource}', 1, NULL, 2000)`);
+  expect(await limit()).toBeLessThanOrEqual(2);
+  await client.end();
 });
 
 test('a trigger takes no token that is held for another resource', async () => {
