@@ -41,6 +41,8 @@ const GRACE_MS = 200;
  */
 export class Lent {
   readonly client: PgClient;
+  /** Whether nobody else can send on this connection meanwhile. */
+  readonly exclusive: boolean;
   /** Why the connection is gone, once it is. */
   broken: Error | undefined;
   /** What ended the term, where the connection was given up for that. */
@@ -52,8 +54,9 @@ export class Lent {
   #giveUp: (error: Error) => void = () => undefined;
   #stopWatching: () => void = () => undefined;
 
-  constructor(client: PgClient, giveBack: (reason: Error | undefined) => void) {
+  constructor(client: PgClient, exclusive: boolean, giveBack: (reason: Error | undefined) => void) {
     this.client = client;
+    this.exclusive = exclusive;
     this.#giveBack = giveBack;
     this.#listener = (error) => {
       this.broken ??= error;
@@ -144,7 +147,7 @@ class PoolSource implements Source {
     const pending = this.#pool.connect();
     // A pool can't be told that we no longer wait: what it hands us later goes straight back.
     const client = await inTime(pending, term, (late) => late.release());
-    return new Lent(client, (reason) => client.release(reason));
+    return new Lent(client, true, (reason) => client.release(reason));
   }
 }
 
@@ -199,7 +202,8 @@ class ClientSource implements Source {
       done = resolve;
     });
     await inTime(before, term, done);
-    return new Lent(this.#client, (reason) => {
+    // Its owner has it, too.
+    return new Lent(this.#client, false, (reason) => {
       // Nobody else would end it.
       if (reason !== undefined) void Promise.resolve(this.#client.end?.()).catch(() => undefined);
       done();

@@ -2,6 +2,7 @@ import { CommitUnknownError, FenceReleasedError, TransactionAbortedError, Transa
 import { type FencedTerm, holdMs } from './guard.js';
 import type { Lent, PgClient } from './postgres-connection.js';
 import { codeOf, IN_FAILED_TRANSACTION } from './postgres-errors.js';
+import { Intact } from './postgres-intact.js';
 import { NOT_HELD } from './postgres-schema.js';
 import type { Statements } from './postgres-statements.js';
 
@@ -34,9 +35,11 @@ export class OpenTransaction implements Transaction<PgClient> {
   readonly resource: string;
   readonly term: FencedTerm;
   readonly schema: string;
+  readonly #intact: Intact;
   #open = true;
 
   constructor(client: PgClient, term: FencedTerm, resource: string, schema: string) {
+    this.#intact = new Intact(client);
     this.term = term;
     this.resource = resource;
     this.schema = schema;
@@ -46,8 +49,13 @@ export class OpenTransaction implements Transaction<PgClient> {
       }
       // `work` has committed or rolled back by itself: this statement would be a transaction of its own, outside of the fence.
       if (client.getTransactionStatus?.() === 'I') throw new TransactionEndedError(resource);
-      return client.query(...args);
+      return this.#intact.query(...args);
     };
+  }
+
+  /** Whether what went through this handle has certainly left the transaction as it was. */
+  get intact(): boolean {
+    return this.#intact.certain;
   }
 
   async extend(): Promise<void> {
@@ -61,26 +69,31 @@ export class OpenTransaction implements Transaction<PgClient> {
 }
 
 /**
- * In one round trip, so that nothing comes between: looks whether this is still the transaction that accepted the token, and commits. When
- * it isn't, the server skips the COMMIT.
+ * Commits, if this is still the transaction that accepted the token. Where that isn't certain the server looks, in the same round trip, so
+ * that nothing comes between; when it isn't that transaction, the server skips the COMMIT.
  */
 export async function commit(lent: Lent, tx: OpenTransaction, statements: Statements): Promise<void> {
   const { resource } = tx;
   if (lent.broken !== undefined) throw lent.broken;
+  const certain = lent.exclusive && tx.intact;
+  let command: string | undefined;
   try {
-    await lent.query(statements.commit);
+    ({ command } = await lent.query(certain ? 'COMMIT' : statements.commit));
   } catch (error) {
     const code = codeOf(error);
     if (code === NOT_HELD) throw new TransactionEndedError(resource, { cause: error });
-    if (code === IN_FAILED_TRANSACTION) {
-      throw new TransactionAbortedError(
-        `a statement of the transaction on ${JSON.stringify(resource)} failed and its error was swallowed: the server rolled back`,
-      );
-    }
+    if (code === IN_FAILED_TRANSACTION) throw aborted(resource);
     // An answer from the server says that it was refused; no answer, or a server going down, says nothing.
     if (/^(?!57P)[0-9A-Z]{5}$/.test(code) && !code.startsWith('08')) throw error;
     throw new CommitUnknownError(resource, { cause: error });
   }
+  if (certain && command !== 'COMMIT') throw aborted(resource);
+}
+
+function aborted(resource: string): TransactionAbortedError {
+  return new TransactionAbortedError(
+    `a statement of the transaction on ${JSON.stringify(resource)} failed and its error was swallowed: the server rolled back`,
+  );
 }
 
 /** @returns why the connection must not be used again, if it must not */

@@ -144,6 +144,43 @@ describe('a leader that is frozen in COPY … FROM STDIN, which no timer of the 
   }
 });
 
+test('a leader that is frozen while the server sends it an answer, which no timer ends either, is ended by its successor', async () => {
+  const pool = new pg.Pool({ ...server.config, max: 4 });
+  pool.on('error', () => undefined);
+  const guard = postgresGuard({ pool });
+  await guard.check(fakeTerm(1n), resource);
+  let thaw: () => void = () => undefined;
+  const older = guard
+    .transaction(fakeTerm(1n, { forMs: 1_500 }), resource, async (tx) => {
+      await new Promise((resolve, reject) => {
+        const endless = {
+          submit: (connection: { query(text: string): void; stream: NodeJS.ReadableStream }) => {
+            connection.query("SELECT repeat('x', 10000) FROM generate_series(1, 1000000)");
+            connection.stream.pause();
+            thaw = () => void connection.stream.resume();
+          },
+          handleRowDescription: () => undefined,
+          handleDataRow: () => undefined,
+          handleError: reject,
+          handleCommandComplete: () => undefined,
+          handleReadyForQuery: resolve,
+        };
+        tx.query(endless as unknown as string);
+      });
+    })
+    .catch((error: unknown) => error);
+  await sleep(200);
+  const start = performance.now();
+  await guard.check(fakeTerm(2n, { forMs: 15_000 }), resource);
+  const took = performance.now() - start;
+  // Not before its lease was over.
+  expect(took).toBeGreaterThan(1_000);
+  expect(took).toBeLessThan(4_500);
+  thaw();
+  expect(await older).toBeInstanceOf(Error);
+  await pool.end();
+});
+
 describe('one client', () => {
   let client: pg.Client;
   beforeEach(async () => {
