@@ -145,7 +145,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, CommandExample>> = {
   'tenure calibrate --for 1h --worker-pause 800ms': {
     names: async () => [[/1h/, '2s']],
     code: 1,
-    says: /TIMEOUT.*TOO SHORT FOR[\s\S]*the workers' longest pause/,
+    says: /TIMEOUT.*TOO SHORT FOR[\s\S]*Nothing is proposed/,
   },
   'tenure calibrate --inject --zookeeper-home /opt/apache-zookeeper-3.9.5-bin': { notRun: MINUTES },
   'tenure calibrate --json | jq .proposal.timeoutMs': {

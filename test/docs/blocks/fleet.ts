@@ -14,7 +14,7 @@ export class Fleet implements AsyncDisposable {
 
   /** `settlement` has had a leader that resigned; worker-1 leads it, worker-2 waits. Nobody leads `abandoned` and `payments/tenant-7`. */
   static async at(servers: string): Promise<Fleet> {
-    const fleet = new Fleet(await connect({ servers, driver: 'wire', lifeline: false }));
+    const fleet = new Fleet(await connect({ servers, sessionTimeoutMs: 30_000, driver: 'wire', lifeline: false }));
     for (const name of ['settlement', 'abandoned', 'payments/tenant-7']) {
       const term = await fleet.#tenure.election(name, { id: 'worker-0' }).campaign();
       await term.resign();

@@ -37,7 +37,7 @@ export const scenes = claimedBy('run in', ['ts']);
 /** Runs it to its end, which it must come to by itself. */
 async function run(modules: Modules, words: readonly string[], cwd: string, env: NodeJS.ProcessEnv) {
   const node = [process.execPath, '--import', import.meta.resolve('tsx')] as const;
-  const options = { cwd, env: { ...env, TSX_TSCONFIG_PATH: modules.tsconfig }, timeout: 60_000 };
+  const options = { cwd, env: { ...env, TSX_TSCONFIG_PATH: modules.tsconfig }, timeout: 100_000 };
   const { stdout, stderr } = await promisify(execFile)(node[0], [...node.slice(1), ...words], options);
   return { stdout, stderr };
 }

@@ -34,7 +34,7 @@ afterAll(async () => {
 const named = <T extends { block: Parameters<typeof at>[0] }>(claimed: readonly T[]) =>
   claimed.map((each) => [at(each.block), each] as const);
 
-describe('What the pages show', { concurrent: true, timeout: 120_000 }, () => {
+describe('What the pages show', { concurrent: true, timeout: 240_000 }, () => {
   for (const [name, each] of named(programs)) {
     it(`${name}: TypeScript that ends by itself`, async () => {
       expect(await runProgram(world, modules, each)).not.toBe('');
@@ -48,7 +48,7 @@ describe('What the pages show', { concurrent: true, timeout: 120_000 }, () => {
   }
 
   for (const [name, each] of named(programsOfOthers)) {
-    it(`${name}: ${each.block.language}, which leads`, { timeout: 240_000 }, async (context: TestContext) => {
+    it(`${name}: ${each.block.language}, which leads`, async (context: TestContext) => {
       needs(context, toolOf(each.block.language));
       const election = `"pages/${name.replaceAll(/\W/g, '-')}"`;
       const place = await world.place({ sidecar: sidecar.url, names: [[/"settlement"/g, election]] });

@@ -18,7 +18,7 @@ export interface Ended {
 }
 
 /** Runs a script by bash, with `-euo pipefail`, to its end; what it leaves in the background ends with it. @throws where it takes too long */
-export function shell(script: string, { cwd, env, until, timeoutMs = 60_000 }: ShellOptions): Promise<Ended> {
+export function shell(script: string, { cwd, env, until, timeoutMs = 100_000 }: ShellOptions): Promise<Ended> {
   const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
     cwd,
     env,

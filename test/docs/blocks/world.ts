@@ -54,7 +54,7 @@ export class World implements AsyncDisposable {
   constructor() {
     mkdirSync(join(project, '.cache'), { recursive: true });
     this.folder = mkdtempSync(join(project, '.cache', 'blocks-'));
-    this.#ensemble = startEnsemble({ size: 1, tickTime: 500, fsync: false });
+    this.#ensemble = startEnsemble({ size: 1, fsync: false });
   }
 
   async servers(): Promise<string> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { request as httpRequest } from 'node:http';
-import { createInterface } from 'node:readline';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { compileSource } from '../../../bench/compiled.js';
 import { onExit, waitFor } from '../../../deploy/local/index.js';
 
@@ -71,7 +71,7 @@ export class SidecarProcess implements AsyncDisposable {
     createInterface({ input: stdout }).on('line', (line) => {
       sidecar.url = /^listening on (\S+)$/.exec(line)?.[1] ?? sidecar.url;
     });
-    await waitFor(() => sidecar.#gone || sidecar.url !== '', { what: 'a sidecar to listen' });
+    await waitFor(() => sidecar.#gone || sidecar.url !== '', { what: 'a sidecar to listen', timeoutMs: 100_000 });
     if (sidecar.#gone) throw new Error(`the sidecar has ended: ${sidecar.log}`);
     return sidecar;
   }
