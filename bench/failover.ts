@@ -7,10 +7,13 @@ import { ActBook } from '../test/support/acts.js';
 import { countFailovers, median } from '../test/support/failovers.js';
 import { Operator } from '../test/support/operator.js';
 import { WorkerProcess } from '../test/support/worker-process.js';
+import { type DriverName, handOvers, sums } from './handover.js';
 
 const { values } = parseArgs({
   options: {
+    only: { type: 'string' },
     resignations: { type: 'string', default: '200' },
+    driver: { type: 'string', default: 'native,wire' },
     kills: { type: 'string', default: '10' },
     candidates: { type: 'string', default: '3,30,300' },
     help: { type: 'boolean', default: false },
@@ -20,7 +23,9 @@ const { values } = parseArgs({
 if (values.help) {
   process.stdout.write(`Measures failovers on a real ensemble of three servers at ZooKeeper's default settings.
 
-  --resignations N   hand-overs to time (200)
+  --only LIST        parts of handovers, kills, patience, costs (all)
+  --resignations N   hand-overs to time, with each driver (200)
+  --driver LIST      whose hand-overs (native,wire)
   --kills N          leaders to kill, for each session timeout (10)
   --candidates LIST  how many stand, for what a failover costs (3,30,300)
 `);
@@ -41,28 +46,6 @@ function table(title: string, rows: readonly (readonly string[])[]): void {
       .trimEnd(),
   );
   process.stdout.write(`\n${title}\n${lines.map((line) => `  ${line}`).join('\n')}\n`);
-}
-
-/** From the call of `resign()` to the successor's term, in two processes' worth of sessions. */
-async function resignations(ensemble: Ensemble, times: number): Promise<number[]> {
-  const tenures = await Promise.all([1, 2].map(() => connect({ servers: ensemble.connectString })));
-  const [a, b] = tenures.map((tenure) => tenure.election('resignations')) as [
-    ReturnType<Tenure['election']>,
-    ReturnType<Tenure['election']>,
-  ];
-  const took: number[] = [];
-  let leader = await a.campaign();
-  for (let turn = 0; turn < times; turn++) {
-    const next = (turn % 2 === 0 ? b : a).campaign();
-    await sleep(40);
-    const begin = monotonicMs();
-    const [term] = await Promise.all([next, leader.resign()]);
-    took.push(monotonicMs() - begin);
-    leader = term;
-  }
-  await leader.resign();
-  await Promise.all(tenures.map((tenure) => tenure.close()));
-  return took;
 }
 
 /** From SIGKILL to the first act of the successor, where nothing helps but the session timeout. */
@@ -145,44 +128,78 @@ async function patience(ensemble: Ensemble): Promise<Patience[]> {
   return results;
 }
 
-const ensemble = await startEnsemble({ onProgress: say });
+const drivers = values.driver.split(',').map((name): DriverName => {
+  if (name === 'native' || name === 'wire') return name;
+  throw new Error(`--driver takes native, wire, or both: not ${JSON.stringify(name)}`);
+});
 
-say('resignations …');
-const resigned = await resignations(ensemble, Number(values.resignations));
-table(`resign() → the successor leads, ${resigned.length} times`, [
-  ['median', 'p90', 'p99', 'longest'],
-  [median(resigned), percentile(resigned, 0.9), percentile(resigned, 0.99), Math.max(...resigned)].map(ms),
-]);
+/** Each prints its tables. */
+const PARTS: Record<string, (ensemble: Ensemble) => Promise<void>> = {
+  async handovers(ensemble) {
+    for (const driver of drivers) {
+      const measured = await handOvers(ensemble, driver, Number(values.resignations));
+      const figures = (name: string, samples: readonly number[]): string[] => [
+        name,
+        ...[median(samples), percentile(samples, 0.9), percentile(samples, 0.99), Math.max(...samples)].map(ms),
+      ];
+      table(
+        `${measured.handOver.length} hand-overs with the ${driver} driver, and their parts, measured raw in between`,
+        [
+          ['', 'median', 'p90', 'p99', 'longest'],
+          figures('resign() → the successor leads', measured.handOver),
+          figures('a delete → it is confirmed', measured.committed),
+          figures('a delete → another client is told', measured.told),
+          figures('a read', measured.read),
+          figures('a compare-and-set', measured.write),
+          figures('told, read and written', sums(measured)),
+        ],
+      );
+      const ratio = median(measured.handOver) / median(sums(measured));
+      process.stdout.write(`  a hand-over takes ${ratio.toFixed(2)} times what its parts do\n`);
+    }
+  },
 
-say('kills …');
-const rows = [['T', 'median', 'of T', 'shortest', 'longest', 'of T']];
-for (const timeout of [4_000, 10_000]) {
-  const took = await kills(ensemble, timeout, Number(values.kills));
-  const share = (value: number): string => `${Math.round((value / timeout) * 100)} %`;
-  const longest = Math.max(...took);
-  rows.push([ms(timeout), ms(median(took)), share(median(took)), ms(Math.min(...took)), ms(longest), share(longest)]);
+  async kills(ensemble) {
+    const rows = [['T', 'median', 'of T', 'shortest', 'longest', 'of T']];
+    for (const timeout of [4_000, 10_000]) {
+      const took = await kills(ensemble, timeout, Number(values.kills));
+      const share = (value: number): string => `${Math.round((value / timeout) * 100)} %`;
+      const [middle, least, most] = [median(took), Math.min(...took), Math.max(...took)];
+      rows.push([ms(timeout), ms(middle), share(middle), ms(least), ms(most), share(most)]);
+    }
+    table(`SIGKILL → the successor acts, ${values.kills} times each, tickTime 2000`, rows);
+  },
+
+  async patience(ensemble) {
+    table('patience of the successor, T = 4 s, lease 2,666 ms', [
+      ['what ended the term', 'until the next one', 'of that patient'],
+      ...(await patience(ensemble)).map(({ kind, vacantMs, patientMs }) => [kind, ms(vacantMs), ms(patientMs)]),
+    ]);
+  },
+
+  async costs(ensemble) {
+    const lines = new Lines();
+    const costs = [['candidates', 'requests', 'bytes', 'replies and events', 'bytes', 'resign → leads']];
+    for (const candidates of values.candidates.split(',').map(Number)) {
+      const line = await lines.to(ensemble.servers[0] as ZooKeeperServer);
+      const [cost] = await countFailovers(line, `cost-of-${String(candidates).padStart(4, '0')}`, candidates, 1);
+      await line.close();
+      if (cost === undefined) throw new Error('a failover was to be counted');
+      costs.push(
+        [candidates, cost.requests, cost.requestBytes, cost.replies, cost.replyBytes].map(String).concat(ms(cost.ms)),
+      );
+    }
+    table('one failover by resignation, counted before the servers; signs of life left out', costs);
+    await lines.close();
+  },
+};
+
+const wanted = (values.only ?? Object.keys(PARTS).join(',')).split(',');
+const unknown = wanted.find((part) => PARTS[part] === undefined);
+if (unknown !== undefined) throw new Error(`--only ${unknown}: the parts are ${Object.keys(PARTS).join(', ')}`);
+
+await using ensemble = await startEnsemble({ onProgress: say });
+for (const part of wanted) {
+  say(`${part} …`);
+  await PARTS[part]?.(ensemble);
 }
-table(`SIGKILL → the successor acts, ${values.kills} times each, tickTime 2000`, rows);
-
-say('patience …');
-table('patience of the successor, T = 4 s, lease 2,666 ms', [
-  ['what ended the term', 'until the next one', 'of that patient'],
-  ...(await patience(ensemble)).map(({ kind, vacantMs, patientMs }) => [kind, ms(vacantMs), ms(patientMs)]),
-]);
-
-say('costs …');
-const lines = new Lines();
-const costs = [['candidates', 'requests', 'bytes', 'replies and events', 'bytes', 'resign → leads']];
-for (const candidates of values.candidates.split(',').map(Number)) {
-  const line = await lines.to(ensemble.servers[0] as ZooKeeperServer);
-  const [cost] = await countFailovers(line, `cost-of-${String(candidates).padStart(4, '0')}`, candidates, 1);
-  await line.close();
-  if (cost === undefined) throw new Error('a failover was to be counted');
-  costs.push(
-    [candidates, cost.requests, cost.requestBytes, cost.replies, cost.replyBytes].map(String).concat(ms(cost.ms)),
-  );
-}
-table('one failover by resignation, counted before the servers; signs of life left out', costs);
-
-await lines.close();
-await ensemble.close();
