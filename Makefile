@@ -84,6 +84,7 @@ bench: node_modules/.installed servers ## Measure failovers, the lifeline, guard
 	npx tsx bench/scrape.ts
 	npx tsx bench/sidecar.ts
 	npx tsx bench/driver.ts
+	npx tsx bench/many.ts
 
 .PHONY: peers
 peers: node_modules/.installed servers toolchains ## Measure Tenure beside Curator, kazoo, go-zookeeper and etcd (half an hour; ARGS="--only kill")

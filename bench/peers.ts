@@ -8,7 +8,6 @@ import { cutOffs, noNamespaces } from './peers/cut-offs.js';
 import { deaths } from './peers/deaths.js';
 import type { Samples } from './peers/figures.js';
 import { handovers } from './peers/handovers.js';
-import { MANY, many } from './peers/many.js';
 import { panels, type Results } from './peers/panels.js';
 import { described, HEAD, labelled, load, machine, ms, rows, settings, table } from './peers/report.js';
 
@@ -20,7 +19,6 @@ const PARTS = {
   'cut-off': 3,
   costs: 3,
   idle: 2,
-  many: 3,
 } as const;
 type Part = keyof typeof PARTS;
 
@@ -32,7 +30,6 @@ const { values } = parseArgs({
     contenders: { type: 'string' },
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
-    many: { type: 'string' },
     chart: { type: 'string' },
     draw: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
@@ -48,7 +45,6 @@ if (values.help) {
     .join(', ')}; hand-overs are five a round)
   --timeout MS   session timeout, whole seconds (4000)
   --contenders LIST  of tenure, tenure-alone, curator, kazoo, go, etcd, etcd-leader (all); etcd is needed for hand-overs
-  --many N       elections in one process of Tenure (10000)
   --quick        quick servers, short timeouts, small crowds: to see that it works, not to measure
   --json FILE    every sample goes there
   --chart NAME   draws NAME.svg and NAME.png; needs chromium
@@ -69,7 +65,6 @@ const timeoutMs = Number(values.timeout ?? (quick ? 2_000 : 4_000));
 const tickTime = quick ? 500 : 2_000;
 const sizes = quick ? [3] : [3, 30, 100];
 const elections = quick ? 10 : 100;
-const crowd = Number(values.many ?? (quick ? 300 : 10_000));
 const seconds = quick ? 1 : 10;
 const wanted = values.only.split(',');
 const unknown = wanted.find((part) => !(part in PARTS));
@@ -170,18 +165,6 @@ const measure: Record<Part, (arena: Arena, rounds: number) => Promise<unknown>> 
     const share = (value: number): string => `${(100 * value).toFixed(1)} %`;
     print('', table([['servers, of one core', ...HEAD.slice(1)], ...rows(result.cpu, usual, share)]));
     return result;
-  },
-  async many(arena, rounds) {
-    const samples = await many(arena, crowd, rounds, say);
-    const told = (name: string): ((value: number) => string) =>
-      name.startsWith('heap')
-        ? (bytes) => `${Math.round(bytes)} B`
-        : name.includes(' / ')
-          ? (ratio) => ratio.toFixed(2)
-          : ms;
-    const lines = Object.values(MANY).flatMap((name) => rows(samples, [{ name, label: name }], told(name)));
-    print('', `### ${crowd} elections in one process of Tenure`, '', table([[...HEAD], ...lines]));
-    return samples;
   },
 };
 
