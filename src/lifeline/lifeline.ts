@@ -34,6 +34,8 @@ export class Lifeline {
   #users = 0;
   #failures = 0;
   #linger: NodeJS.Timeout | undefined;
+  #untold = '';
+  #telling: NodeJS.Immediate | undefined;
 
   /**
    * This process's lifeline; its helper is started with the first use. Give it back with {@link release}.
@@ -72,8 +74,8 @@ export class Lifeline {
     this.#tell({ tell: 'session', session });
     return {
       node: (path) => this.#tell({ tell: 'node', id, path }),
-      leads: (path) => this.#tell({ tell: 'leads', id, path }),
-      left: (path) => this.#tell({ tell: 'left', id, path }),
+      leads: (path) => this.#tellSoon({ tell: 'leads', id, path }),
+      left: (path) => this.#tellSoon({ tell: 'left', id, path }),
       over: () => this.#tell({ tell: 'over', id }),
     };
   }
@@ -98,8 +100,23 @@ export class Lifeline {
   }
 
   #tell(message: Message): void {
+    this.#tellSoon(message);
+    this.#flush();
+  }
+
+  /** Before the event loop turns: thousands of terms may begin or end in one turn, and each write is a call of the system. */
+  #tellSoon(message: Message): void {
     this.#estate.told(message);
-    this.#helper?.stdin?.write(encodeMessage(message));
+    this.#untold += encodeMessage(message);
+    this.#telling ??= setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    clearImmediate(this.#telling);
+    this.#telling = undefined;
+    const text = this.#untold;
+    this.#untold = '';
+    if (text !== '') this.#helper?.stdin?.write(text);
   }
 
   #start(warn: (message: string) => void): boolean {
@@ -125,6 +142,7 @@ export class Lifeline {
     helper.on('error', () => {});
     helper.on('close', () => this.#gone(helper, performance.now() - startedAt));
     this.#helper = helper;
+    this.#untold = '';
     for (const message of this.#estate.retold()) helper.stdin.write(encodeMessage(message));
     return true;
   }

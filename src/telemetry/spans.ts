@@ -2,6 +2,7 @@ import {
   type Attributes,
   context,
   type Link,
+  ProxyTracerProvider,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
@@ -52,11 +53,18 @@ export class ElectionSpans {
   }
 
   on<K extends EventName>(name: K, event: TenureEvents[K]): void {
-    this.#handlers[name]?.(event as never);
+    if (this.#traced) this.#handlers[name]?.(event as never);
+  }
+
+  /** Whether anybody makes spans of it: nothing is kept of thousands of candidates for nobody. An SDK may be registered after us. */
+  get #traced(): boolean {
+    const provider = this.#provider ?? trace.getTracerProvider();
+    return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(METER, VERSION) !== undefined;
   }
 
   /** Of the candidate that the event is about; undefined without an SDK, and for events of no candidate. */
   traceOf(event: object): TraceIds | undefined {
+    if (this.#trails.size === 0) return undefined;
     const { election, candidateId } = event as Partial<ElectionEvent>;
     if (election === undefined || candidateId === undefined) return undefined;
     const last = this.#trails.get(key(election, candidateId))?.last;

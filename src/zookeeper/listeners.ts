@@ -5,36 +5,48 @@ import type { Cancel } from '../lease/clock.js';
  * doesn't keep the others from being called, and is reported as an uncaught exception.
  */
 export class Listeners<K, V> {
-  readonly #byKey = new Map<K, Set<{ readonly call: (value: V) => void }>>();
+  /** One by itself where it is the only one: sets of one would weigh more than all else, by the thousand. */
+  readonly #byKey = new Map<K, Entry<V> | Set<Entry<V>>>();
 
   add(key: K, call: (value: V) => void): Cancel {
     const entry = { call };
-    const entries = this.#byKey.get(key) ?? new Set();
-    this.#byKey.set(key, entries.add(entry));
-    return () => {
-      entries.delete(entry);
-      // An emptied set may have been replaced by a later one under the same key.
-      if (entries.size === 0 && this.#byKey.get(key) === entries) this.#byKey.delete(key);
-    };
+    const known = this.#byKey.get(key);
+    if (known === undefined) this.#byKey.set(key, entry);
+    else if (known instanceof Set) known.add(entry);
+    else this.#byKey.set(key, new Set([known, entry]));
+    return () => this.#remove(key, entry);
   }
 
   notify(key: K, value: V): void {
-    const entries = this.#byKey.get(key);
-    if (entries === undefined) return;
-    for (const entry of [...entries]) {
-      if (!entries.has(entry)) continue;
-      try {
-        entry.call(value);
-      } catch (error) {
-        process.nextTick(() => {
-          throw error;
-        });
-      }
-    }
+    const known = this.#byKey.get(key);
+    if (known === undefined) return;
+    if (!(known instanceof Set)) call(known, value);
+    else for (const entry of [...known]) if (known.has(entry)) call(entry, value);
   }
 
   clear(): void {
-    for (const entries of this.#byKey.values()) entries.clear();
+    for (const known of this.#byKey.values()) if (known instanceof Set) known.clear();
     this.#byKey.clear();
+  }
+
+  #remove(key: K, entry: Entry<V>): void {
+    const known = this.#byKey.get(key);
+    if (known === entry) this.#byKey.delete(key);
+    // An emptied set may still be gone through: nothing is added to it any more.
+    else if (known instanceof Set && known.delete(entry) && known.size === 0) this.#byKey.delete(key);
+  }
+}
+
+interface Entry<V> {
+  readonly call: (value: V) => void;
+}
+
+function call<V>(entry: Entry<V>, value: V): void {
+  try {
+    entry.call(value);
+  } catch (error) {
+    process.nextTick(() => {
+      throw error;
+    });
   }
 }

@@ -4,6 +4,9 @@ import { CoordinatorError } from '../errors.js';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/;
 
+/** Good paths, all but a few: names that begin with no dot and hold no character beyond those of most names. Each request's path is checked. */
+const GOOD = /^(?:\/[\w\-:@~][\w\-.:@~]*)+$/;
+
 /**
  * What is wrong with a znode path, in words that follow the path, or null when it is a good one.
  *
@@ -11,6 +14,7 @@ const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/;
  */
 export function pathProblem(path: string, sequential = false): string | null {
   if (typeof path !== 'string') return 'is not a string';
+  if (GOOD.test(path)) return null;
   if (!path.startsWith('/')) return "doesn't begin with a slash";
   if (path === '/') return null;
   if (FORBIDDEN.test(path)) return 'holds a character that ZooKeeper refuses';
