@@ -188,7 +188,7 @@ export function resolveElectionOptions(
   if (typeof id !== 'string' || id === '') {
     throw new InvalidOptionError('id', `id ${JSON.stringify(id)} must be text that isn't empty`);
   }
-  const metadata = options.metadata ?? {};
+  const metadata = options.metadata ?? NONE;
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
     throw new InvalidOptionError(
       'metadata',
@@ -211,6 +211,8 @@ export function resolveElectionOptions(
     nodePrefix,
   };
 }
+
+const NONE: Metadata = Object.freeze({});
 
 const CONNECT_KEYS = [
   'servers',

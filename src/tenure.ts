@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
 import { openDriver } from './driver.js';
@@ -7,12 +7,13 @@ import { Chronicle } from './election/chronicle.js';
 import type { Commons } from './election/commons.js';
 import { Election } from './election/election.js';
 import type { TenureEvents } from './election/events.js';
-import { checkHold, type HoldOptions, Holds } from './election/holds.js';
+import { type Candidate, checkHold, type HoldOptions, Holds } from './election/holds.js';
 import { type Host, silentLogger } from './election/host.js';
-import { electionName } from './election/names.js';
+import { electionName, sessionsPath } from './election/names.js';
 import type { Driver } from './election/port.js';
 import { DEFAULT_NODE_PREFIX } from './election/queue.js';
 import { type Removed, removeElection } from './election/removal.js';
+import { Stops } from './election/stop.js';
 import type { Term } from './election/term.js';
 import { orAborted } from './election/waiting.js';
 import { ClosedError } from './errors.js';
@@ -78,9 +79,12 @@ export class Tenure implements AsyncDisposable {
       host,
       root,
       chroot,
+      sessionsPath: sessionsPath(root),
       membership: this.#sessions,
       whereabouts: { hostname: hostname(), pid: process.pid },
       closing: this.#closing.signal,
+      stops: new Stops(this.#closing.signal),
+      standing: new Set<Candidate>(),
       terms: new Set<Term>(),
       working: new Set<Term>(),
       holds: new Holds(),
@@ -142,7 +146,7 @@ export class Tenure implements AsyncDisposable {
    */
   election(name: string, options: ElectionOptions = {}): Election {
     const election = this.onlooker(name, options);
-    this.#telemetry?.election(name, (who) => election.census(who));
+    this.#telemetry?.election(name, election);
     return election;
   }
 
@@ -151,7 +155,7 @@ export class Tenure implements AsyncDisposable {
     if (this.#closing.signal.aborted) throw this.#closing.signal.reason;
     electionName(name);
     const { whereabouts } = this.#commons;
-    const id = `${whereabouts.hostname}:${whereabouts.pid}:${randomBytes(3).toString('hex')}`;
+    const id = `${whereabouts.hostname}:${whereabouts.pid}:${randomUUID().slice(0, 6)}`;
     const resolved = resolveElectionOptions(options, { id, nodePrefix: DEFAULT_NODE_PREFIX });
     return new Election(this.#commons, name, resolved);
   }
@@ -244,7 +248,8 @@ export class Tenure implements AsyncDisposable {
   }
 
   #drainHeld(): void {
-    const { holds, terms } = this.#commons;
+    const { holds, standing, terms } = this.#commons;
+    for (const each of [...standing]) if (holds.reason(each.election) !== null) each.leave();
     for (const term of [...terms]) if (holds.reason(term.election) !== null) term.drain('held');
   }
 
@@ -310,7 +315,7 @@ function processHost(options: ConnectOptions, telemetry: Telemetry): { host: Hos
         // A provider that was injected is not ours to trust in the middle of the protocol.
         logger.error({ event: name, err: error }, 'telemetry threw');
       }
-      logEvent(logger, name, event, telemetry.traceOf(event));
+      if (logger !== silentLogger) logEvent(logger, name, event, telemetry.traceOf(event));
       try {
         (events as EventEmitter).emit(name, event);
       } catch (error) {

@@ -84,8 +84,11 @@ function waitingStep(state: Waiting, event: CampaignEvent, now: number, rules: C
   }
 }
 
-/** Watches the predecessor, then reads the record: in this order, so that a claim of the predecessor can't fall between. */
-function follow(state: Waiting, watch = state.leader !== null): Step {
+/**
+ * Watches the predecessor, then reads the record: in this order, so that a claim of the predecessor can't fall between. With a
+ * watch where that predecessor leads, or is the first and so about to.
+ */
+function follow(state: Waiting, watch = state.leader !== null || state.position === 1): Step {
   const node = predecessorOf(state);
   if (node === null) throw new Error('a waiting candidate has a predecessor');
   return [

@@ -1,4 +1,4 @@
-import { CoordinatorError, TokenRegressedError } from '../errors.js';
+import { CoordinatorError, TenureError, TokenRegressedError } from '../errors.js';
 import { type Cancel, instant } from '../lease/clock.js';
 import type { Token } from '../token.js';
 import type { CampaignEffect, CampaignEvent, CampaignState, Claimed, Out, RecordView } from './campaign.js';
@@ -8,15 +8,16 @@ import { writeClaim } from './claiming.js';
 import type { Contest } from './contest.js';
 import { withdrawClaim } from './ending.js';
 import { enqueue, listed, type Place } from './enqueue.js';
+import type { Candidate } from './holds.js';
 import type { Host } from './host.js';
 import { ensurePath, isKind } from './nodes.js';
-import type { OwnNodeWatch } from './own-node.js';
+import type { OwnNodeNews, OwnNodeWatch } from './own-node.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
-import type { Attachment } from './port.js';
+import type { Attachment, NodeData, Onlooker, SessionState, Watcher } from './port.js';
 import { aheadOf } from './queue.js';
 import { readRecord } from './reading.js';
 import { encodeRecord, type TermOfRecord, type TermRecord } from './record.js';
-import { abortable, orAborted } from './waiting.js';
+import type { Stoppable } from './stop.js';
 
 export interface Won {
   readonly kind: 'claimed';
@@ -31,128 +32,188 @@ export type Outcome =
   /** Our node, or the claim, was lost to somebody: join again. Or we step back for the target of a transfer: join again, behind it. */
   | { readonly kind: 'out'; readonly why: 'node_gone' | 'superseded' | 'stepped_back' }
   /** Somebody stands before us, and we were not to wait. */
-  | { readonly kind: 'not_first' };
+  | { readonly kind: 'not_first' }
+  /** This process is not to lead. */
+  | { readonly kind: 'held' }
+  /** The session died, or something else came between that joining again mends. */
+  | { readonly kind: 'interrupted' };
+
+const NOTHING: Cancel = () => {};
 
 /**
  * One candidacy in one session: carries out what the campaign's reducer asks for, and tells it
  * what comes of it. All effects of a campaign are in this file.
+ *
+ * Thousands may stand in one process for days, so little is kept of each: no async function that waits, no closure where a method
+ * serves.
  */
-export class Candidacy {
+export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
   readonly #host: Host;
   readonly #attachment: Attachment;
   readonly #contest: Contest;
-  readonly #cancels: Cancel[] = [];
-  readonly #subscriptions = new Map<string, Cancel>();
+  readonly #standing: Set<Candidate>;
+  readonly #stop: Stoppable;
+  readonly #onAbort = (): void => this.#fail(this.#stop.reason);
+  #resolve: (outcome: Outcome) => void = NOTHING;
+  #reject: (error: unknown) => void = NOTHING;
   #state: CampaignState | null = null;
+  #joinedAt = 0;
   #own: OwnNodeWatch | null = null;
-  #alarm: Cancel = () => {};
+  /** One string, for whoever keeps it of each candidacy. */
+  readonly #recordPath: string;
+  #stopRecord = NOTHING;
+  #stopPredecessor = NOTHING;
+  /** The session whose node is watched. */
+  #leader: string | null = null;
+  #alarm = NOTHING;
   #patientSince: number | null = null;
   #over = false;
-  #leaving: Error | null = null;
-  #notify: () => void = () => {};
-  #fail: (error: unknown) => void = () => {};
 
-  constructor(host: Host, attachment: Attachment, contest: Contest) {
+  /** `standing`: where it is entered while it joins and stands. */
+  constructor(host: Host, standing: Set<Candidate>, attachment: Attachment, contest: Contest, stop: Stoppable) {
     this.#host = host;
     this.#attachment = attachment;
     this.#contest = contest;
+    this.#standing = standing;
+    this.#stop = stop;
+    this.#recordPath = contest.paths.term;
+  }
+
+  get election(): string {
+    return this.#contest.election;
   }
 
   /**
-   * Joins the queue and campaigns. Unless it ends in `claimed`, no node of ours is left, now or soon.
+   * Joins the queue and campaigns; once. Unless it ends in `claimed`, no node of ours is left, now or soon.
    *
-   * @throws `signal.reason` when aborted; {@link CoordinatorError} when the session died;
-   *   {@link TokenRegressedError}; {@link TermRecordError}
+   * @throws `stop.reason` when aborted; {@link TokenRegressedError}; {@link TermRecordError}; {@link SequenceExhaustedError};
+   *   {@link CoordinatorError} that joining again can't mend
    */
-  async run(wait: boolean, signal: AbortSignal | undefined): Promise<Outcome> {
-    const { session, turns } = this.#attachment;
-    const { paths, nodePrefix, data } = this.#contest;
-    const joining = turns.take(() => enqueue(this.#host, session, paths.queue, nodePrefix, data));
-    let place: Place | null;
-    try {
-      place = await orAborted(joining, signal);
-    } catch (error) {
-      joining.then(
-        (late) => {
-          if (late === null) return;
-          late.watch.cancel();
-          this.#discard(late.self.node);
-        },
-        () => {},
-      );
-      throw error;
-    }
-    if (place === null) return { kind: 'out', why: 'node_gone' };
-    try {
-      if (this.#leaving !== null) throw this.#leaving;
-      const outcome = await this.#campaign(place, wait, signal);
-      if (outcome.kind !== 'claimed') this.#giveUp(place);
-      return outcome;
-    } catch (error) {
-      this.#giveUp(place);
-      throw error;
-    } finally {
-      this.#stop();
-    }
+  run(wait: boolean): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      if (this.#stop.aborted) {
+        reject(this.#stop.reason);
+        return;
+      }
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#standing.add(this);
+      this.#stop.addEventListener('abort', this.#onAbort, { once: true });
+      const { session, turns } = this.#attachment;
+      const { paths, nodePrefix, data } = this.#contest;
+      turns
+        .take(() => enqueue(this.#host, session, paths.queue, nodePrefix, data))
+        .then(
+          (place) => this.#joined(place, wait),
+          (error: unknown) => this.#fail(error),
+        );
+    });
   }
 
-  /** Gives it up, as an aborted signal would: `run` rejects with this error. */
-  leave(error: Error): void {
-    this.#leaving = error;
-    this.#fail(error);
+  /** Gives it up, as this process is not to lead. */
+  leave(): void {
+    this.#finish({ kind: 'held' });
   }
 
-  async #campaign(place: Place, wait: boolean, signal: AbortSignal | undefined): Promise<Outcome> {
+  #joined(place: Place | null, wait: boolean): void {
+    if (place === null) {
+      this.#finish({ kind: 'out', why: 'node_gone' });
+      return;
+    }
+    const { self, queue, watch } = place;
+    if (this.#over) {
+      watch.cancel();
+      this.#discard(self.node);
+      return;
+    }
+    const { session, onlookers } = this.#attachment;
+    this.#joinedAt = this.#host.clock.monotonic();
+    this.#own = watch;
+    watch.listen(this);
+    onlookers.add(this);
+    this.#stopRecord = session.onNode(this.#recordPath, () => this.#dispatch({ type: 'record_changed' }));
+    this.#emit('joined', { node: self.node, ahead: queue.length });
+    if (!wait && queue.length > 0) {
+      this.#finish({ kind: 'not_first' });
+      return;
+    }
+    // It may have died, or we have been told to stop, by what was told of the joining.
+    this.stateChanged(session.state);
+    if (this.#over) return;
+    this.#apply(enterQueue(self, queue, this.#joinedAt));
+    if (watch.gone) this.gone();
+  }
+
+  /** Of our own node. */
+  gone(): void {
+    this.#dispatch({ type: 'own_node_gone' });
+  }
+
+  unsure(): void {
+    this.#dispatch({ type: 'own_node_unsure' });
+  }
+
+  sure(): void {
+    this.#dispatch({ type: 'own_node_sure' });
+  }
+
+  stateChanged(now: SessionState): void {
+    if (now === 'disconnected') this.#dispatch({ type: 'disconnected' });
+    else if (now !== 'connected')
+      this.#fail(new CoordinatorError('session_expired', 'campaign', this.#contest.paths.queue));
+  }
+
+  #fail(error: unknown): void {
     const { session } = this.#attachment;
-    const { clock } = this.#host;
-    const joinedAt = clock.monotonic();
-    this.#own = place.watch;
-    place.watch.listen({
-      gone: () => this.#dispatch({ type: 'own_node_gone' }),
-      unsure: () => this.#dispatch({ type: 'own_node_unsure' }),
-      sure: () => this.#dispatch({ type: 'own_node_sure' }),
-    });
-    this.#cancels.push(
-      session.onNode(this.#contest.paths.term, () => this.#dispatch({ type: 'record_changed' })),
-      session.onState((now) => {
-        if (now === 'disconnected') this.#dispatch({ type: 'disconnected' });
-        if (!sessionLives(session))
-          this.#fail(new CoordinatorError('session_expired', 'campaign', this.#contest.paths.queue));
-      }),
-    );
-    this.#emit('joined', { node: place.self.node, ahead: place.queue.length });
-    if (!wait && place.queue.length > 0) return { kind: 'not_first' };
-    if (!sessionLives(session)) throw new CoordinatorError('session_expired', 'campaign', this.#contest.paths.queue);
-    const ended = abortable<Claimed | Out>(signal, (resolve, reject) => {
-      this.#fail = reject;
-      this.#notify = () => {
-        const state = this.#state;
-        if (state?.name === 'claimed' || state?.name === 'out') resolve(state);
-      };
-      return () => {
-        this.#over = true;
-      };
-    });
-    this.#apply(enterQueue(place.self, place.queue, joinedAt));
-    if (place.watch.gone) this.#dispatch({ type: 'own_node_gone' });
-    const state = await ended;
+    if (this.#over) return;
+    const interrupted =
+      !sessionLives(session) ||
+      isKind(error, 'session_expired', 'session_closed') ||
+      (error instanceof TenureError && error.retriable);
+    if (this.#stop.aborted) this.#end(null, () => this.#reject(this.#stop.reason));
+    else if (interrupted) this.#finish({ kind: 'interrupted' });
+    else this.#end(null, () => this.#reject(error));
+  }
+
+  #finish(outcome: Outcome): void {
+    if (!this.#over) this.#end(outcome, () => this.#resolve(outcome));
+  }
+
+  /** Nothing of it stays behind, but what a term takes over. */
+  #end(outcome: Outcome | null, settle: () => void): void {
+    this.#over = true;
+    this.#standing.delete(this);
+    this.#attachment.onlookers.delete(this);
+    this.#stop.removeEventListener('abort', this.#onAbort);
+    this.#alarm();
+    this.#stopRecord();
+    this.#stopPredecessor();
+    this.#leaveLeader();
+    if (outcome?.kind !== 'claimed' && this.#own !== null) this.#giveUp(this.#own);
+    settle();
+  }
+
+  /** Where the campaign has come to an end. */
+  #conclude(state: CampaignState): void {
+    if (this.#over || this.#own === null) return;
     if (state.name === 'claimed') {
       const since = this.#patientSince ?? state.sentAt.monotonic;
-      return {
+      this.#finish({
         kind: 'claimed',
         claimed: state,
-        watch: place.watch,
-        joinedAt,
+        watch: this.#own,
+        joinedAt: this.#joinedAt,
         patienceMs: Math.max(0, state.sentAt.monotonic - since),
-      };
+      });
+    } else if (state.name === 'out') {
+      if (state.why === 'token_regressed') this.#fail(this.#regressed(state));
+      else this.#finish({ kind: 'out', why: state.why });
     }
-    if (state.why === 'token_regressed') throw this.#regressed(state);
-    return { kind: 'out', why: state.why };
   }
 
   #dispatch(event: CampaignEvent): void {
     if (this.#over || this.#state === null) return;
-    this.#apply(campaignStep(this.#state, event, this.#host.clock.monotonic(), this.#contest.rules));
+    this.#apply(campaignStep(this.#state, event, this.#host.clock.monotonic(), this.#contest));
   }
 
   #apply([state, effects]: readonly [CampaignState, readonly CampaignEffect[]]): void {
@@ -163,41 +224,32 @@ export class Candidacy {
     }
     if (state.name === 'patient' && before?.name !== 'patient') this.#emit('position', { ahead: 0 });
     if (state.view !== null && state.view.record !== before?.view?.record) this.#tellRecord(state);
-    this.#notify();
+    this.#conclude(state);
     for (const effect of effects) this.#perform(effect);
   }
 
   #perform(effect: CampaignEffect): void {
     const { session, renewals, turns } = this.#attachment;
-    const { paths, sessionsPath } = this.#contest;
+    const { paths } = this.#contest;
     switch (effect.do) {
       case 'watch_predecessor': {
         const { node } = effect;
-        this.#answer(
-          this.#watchedRead('predecessor', `${paths.queue}/${node}`, (gone) =>
-            this.#dispatch({ type: 'predecessor_changed', node, gone }),
-          ),
-          (found) => {
-            if (found !== null)
-              this.#emit('predecessor', { node, foreign: isForeign(node, decodeCandidate(found.data)) });
-            this.#dispatch({ type: 'predecessor', node, found: found !== null });
-          },
-        );
+        this.#answer(this.#watchPredecessor(node), (found) => {
+          if (found !== null)
+            this.#emit('predecessor', { node, foreign: isForeign(node, decodeCandidate(found.data)) });
+          this.#dispatch({ type: 'predecessor', node, found: found !== null });
+        });
         break;
       }
       case 'watch_leader': {
         const leader = effect.session;
-        this.#answer(
-          this.#watchedRead('leader', `${sessionsPath}/${leader}`, (gone) =>
-            this.#dispatch({ type: 'leader_changed', session: leader, gone }),
-          ),
-          (found) =>
-            this.#dispatch({
-              type: 'leader_seen',
-              session: leader,
-              found: found !== null,
-              ended: found !== null && typeof parseObject(found.data)?.['ended'] === 'string',
-            }),
+        this.#answer(this.#watchLeader(leader), (found) =>
+          this.#dispatch({
+            type: 'leader_seen',
+            session: leader,
+            found: found !== null,
+            ended: found !== null && typeof parseObject(found.data)?.['ended'] === 'string',
+          }),
         );
         break;
       }
@@ -243,19 +295,38 @@ export class Candidacy {
     );
   }
 
-  /** One subscription for each role: it moves along when the predecessor or the leader becomes another. */
-  #watchedRead(role: string, path: string, changed: (gone: boolean) => void) {
+  /** One subscription, which moves along when another becomes the predecessor. */
+  #watchPredecessor(node: string): Promise<NodeData | null> {
     const { session } = this.#attachment;
-    this.#subscriptions.get(role)?.();
-    const cancel = session.onNode(path, (change) => changed(change === 'deleted'));
-    this.#subscriptions.set(role, cancel);
-    return role === 'leader'
-      ? this.#attachment.reads.read(path)
-      : untilAnswered(this.#host, session, () => session.read(path, { watch: true }));
+    const path = `${this.#contest.paths.queue}/${node}`;
+    this.#stopPredecessor();
+    this.#stopPredecessor = session.onNode(path, (change) =>
+      this.#dispatch({ type: 'predecessor_changed', node, gone: change === 'deleted' }),
+    );
+    return untilAnswered(this.#host, session, () => session.read(path, { watch: true }));
+  }
+
+  /** The same of the leader's session, which all may share who stand behind it. */
+  #watchLeader(leader: string): Promise<NodeData | null> {
+    const { reads } = this.#attachment;
+    if (this.#leader !== leader) this.#leaveLeader();
+    this.#leader = leader;
+    const path = `${this.#contest.sessionsPath}/${leader}`;
+    reads.watch(path, this);
+    return reads.read(path);
+  }
+
+  /** Of the leader's session. */
+  watchedChanged(_path: string, gone: boolean): void {
+    if (this.#leader !== null) this.#dispatch({ type: 'leader_changed', session: this.#leader, gone });
+  }
+
+  #leaveLeader(): void {
+    if (this.#leader !== null) this.#attachment.reads.unwatch(`${this.#contest.sessionsPath}/${this.#leader}`, this);
   }
 
   #readRecord(watch: boolean): Promise<RecordView> {
-    return readRecord(this.#host, this.#attachment.session, this.#contest.paths.term, watch);
+    return readRecord(this.#host, this.#attachment.session, this.#recordPath, watch);
   }
 
   #waitUntil(at: number): void {
@@ -271,7 +342,7 @@ export class Candidacy {
 
   async #claim(effect: Claim): Promise<void> {
     const { session, renewals, leaseMs } = this.#attachment;
-    const { paths, candidateId, metadata } = this.#contest;
+    const { paths, candidateId, metadata, touches } = this.#contest;
     const sessionNode = await renewals.prepare();
     const state = this.#state;
     const own = this.#own;
@@ -281,7 +352,8 @@ export class Candidacy {
     const { token } = effect;
     this.#emit('claiming', { term: effect.term, token });
     this.#dispatch({ type: 'claim_sent', sentAt: instant(this.#host.clock) });
-    const write = writeClaim(session, paths, state.self.node, data, effect.version);
+    const touch = touches ? this.#contest.data : null;
+    const write = writeClaim(session, paths, state.self.node, data, effect.version, touch);
     // Sent right behind the claim: the watch on the record is in place from the moment at which the claim is applied,
     // and our node is seen to have been there after it, whatever became of its watch.
     const behind = Promise.all([this.#readRecord(true), own.arm()]);
@@ -304,24 +376,17 @@ export class Candidacy {
   }
 
   /** Leaves the queue; a claim that may have been applied although its term was never opened is taken back first. */
-  #giveUp(place: Place): void {
-    place.watch.cancel();
+  #giveUp(own: OwnNodeWatch): void {
+    own.cancel();
     const { session } = this.#attachment;
     const state = this.#state;
     const token = state === null || state.name === 'waiting' ? null : claimedToken(state);
     if (token !== null) withdrawClaim(this.#host, session, this.#contest.paths, token);
-    this.#discard(place.self.node);
+    void removeSurely(this.#host, session, own.path);
   }
 
   #discard(node: string): void {
     void removeSurely(this.#host, this.#attachment.session, `${this.#contest.paths.queue}/${node}`);
-  }
-
-  #stop(): void {
-    this.#over = true;
-    this.#alarm();
-    for (const cancel of this.#subscriptions.values()) cancel();
-    for (const cancel of this.#cancels) cancel();
   }
 
   #regressed(state: Out): TokenRegressedError {

@@ -63,10 +63,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Made once: making one takes longer than reading a record. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /** The JSON object in these bytes, or null where there is none. */
 export function parseObject(data: Uint8Array): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data));
+    const value: unknown = JSON.parse(UTF8.decode(data));
     return isObject(value) ? value : null;
   } catch {
     return null;

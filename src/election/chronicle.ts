@@ -46,7 +46,7 @@ export class Chronicle {
 
   /** Takes a note for later; none after {@link close}. Never throws. */
   note(paths: ElectionPaths, entries: readonly HistoryEntry[]): void {
-    if (this.#closed) return;
+    if (this.#closed || entries.length === 0) return;
     const known = this.#waiting.get(paths.history);
     if (known !== undefined) known.entries.push(...entries);
     else this.#waiting.set(paths.history, { paths, entries: [...entries] });

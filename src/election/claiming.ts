@@ -4,7 +4,7 @@ import type { Session, TransactionPart } from './port.js';
 /**
  * Sends the claim: a compare-and-set of the record at `version`, -1 where there is none yet. Where the driver has
  * transactions it is one with the check that our candidate node is still there, so that a claim for a node that has gone is
- * never on record.
+ * never on record; or, with the bytes of that node in `touch`, with its touch, which asks no less of it.
  */
 export async function writeClaim(
   session: Session,
@@ -12,12 +12,17 @@ export async function writeClaim(
   node: string,
   data: Uint8Array,
   version: number,
+  touch: Uint8Array | null,
 ): Promise<void> {
   const path = paths.term;
   if (session.transaction !== undefined) {
     const claim: TransactionPart =
       version === -1 ? { do: 'create', path, data, mode: 'persistent' } : { do: 'write', path, data, version };
-    await session.transaction([{ do: 'check', path: `${paths.queue}/${node}` }, claim]);
+    const own = `${paths.queue}/${node}`;
+    await session.transaction([
+      touch === null ? { do: 'check', path: own } : { do: 'write', path: own, data: touch, version: -1 },
+      claim,
+    ]);
   } else if (version === -1) {
     await session.create(path, data, 'persistent');
   } else {

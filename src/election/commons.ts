@@ -1,14 +1,10 @@
 import type { Chronicle } from './chronicle.js';
-import type { Holds } from './holds.js';
+import type { Whereabouts } from './contest.js';
+import type { Candidate, Holds } from './holds.js';
 import type { Host } from './host.js';
 import type { Membership } from './port.js';
+import type { Stops } from './stop.js';
 import type { Term } from './term.js';
-
-/** Where this process is, for the candidate's node. */
-export interface Whereabouts {
-  readonly hostname: string;
-  readonly pid: number;
-}
 
 /** What all elections of one connection share. */
 export interface Commons {
@@ -16,9 +12,14 @@ export interface Commons {
   readonly membership: Membership;
   readonly root: string;
   readonly chroot: string;
+  /** Where the session nodes lie. */
+  readonly sessionsPath: string;
   readonly whereabouts: Whereabouts;
   /** Aborted by `close()`. */
   readonly closing: AbortSignal;
+  readonly stops: Stops;
+  /** The candidacies that join or stand in queues now. */
+  readonly standing: Set<Candidate>;
   /** The terms that this process holds now. */
   readonly terms: Set<Term>;
   /** Those of them for which a worker of `lead` runs. */

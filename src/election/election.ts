@@ -1,21 +1,20 @@
 import { backoffMs } from '../lease/backoff.js';
 import type { Cancel } from '../lease/clock.js';
 import { campaignUntilWon, REJOIN } from './campaigning.js';
-import { encodeCandidate, type Metadata } from './candidate.js';
+import type { Metadata } from './candidate.js';
 import { type Census, takeCensus } from './census.js';
 import { abortSignal, checkKeys, oneOf } from './checks.js';
 import type { Commons } from './commons.js';
-import type { Contest } from './contest.js';
+import { Contest } from './contest.js';
 import type { ControlOptions, EvictOptions, RaiseFloorOptions, TransferOptions } from './control-options.js';
 import { Controls, type Evicted } from './controls.js';
 import type { HistoryEntry } from './history.js';
 import { checkHold, type HoldOptions } from './holds.js';
 import { sleep } from './host.js';
 import { checkLead, type LeadOptions, lead, type Worker } from './lead.js';
-import { electionPaths, sessionsPath } from './names.js';
+import { electionPaths } from './names.js';
 import { Observation } from './observation.js';
 import { sessionLives, untilAnswered } from './persistence.js';
-import { bearsTouch } from './queue.js';
 import type { Pause, Transfer } from './record.js';
 import type { Term } from './term.js';
 import type { ElectionView } from './view.js';
@@ -63,32 +62,18 @@ export class Election {
   /** @internal */
   constructor(commons: Commons, name: string, settings: ElectionSettings) {
     const { root, chroot, host, whereabouts } = commons;
-    const foreign = settings.queuePath !== undefined;
-    const queuePath = foreign ? chroot + settings.queuePath : undefined;
+    const { id, metadata, nodePrefix, takeoverDelayMs, queuePath } = settings;
+    const foreign = queuePath !== undefined;
     this.name = name;
-    this.id = settings.id;
+    this.id = id;
     this.#commons = commons;
     this.#drainTimeoutMs = settings.drainTimeoutMs;
-    const candidate = encodeCandidate({
-      id: settings.id,
-      host: whereabouts.hostname,
-      pid: whereabouts.pid,
-      metadata: settings.metadata,
-      joinedAt: new Date(host.clock.wall()).toISOString(),
-    });
-    this.#contest = {
-      election: name,
-      paths: electionPaths(root, name, queuePath),
-      sessionsPath: sessionsPath(root),
-      nodePrefix: settings.nodePrefix,
-      foreign,
-      touches: bearsTouch(settings.nodePrefix),
-      candidateId: settings.id,
-      metadata: settings.metadata,
-      // Curator and kazoo take the data of a node for its participant's plain id.
-      data: foreign ? new TextEncoder().encode(settings.id) : candidate,
-      rules: { takeoverDelayMs: settings.takeoverDelayMs },
-    };
+    this.#contest = new Contest(
+      name,
+      electionPaths(root, name, foreign ? chroot + queuePath : undefined),
+      commons.sessionsPath,
+      { id, metadata, whereabouts, joinedAt: host.clock.wall(), nodePrefix, takeoverDelayMs, foreign },
+    );
   }
 
   /**
@@ -106,7 +91,9 @@ export class Election {
     const context = {
       host: this.#commons.host,
       drainTimeoutMs: this.#drainTimeoutMs,
-      campaign: (signal: AbortSignal | undefined) => this.#untilWon(signal),
+      // One that waits ends in a term, or an error.
+      campaign: (signal: AbortSignal | undefined) => this.#campaign(signal, true, false) as Promise<Term>,
+      stop: (signal: AbortSignal) => this.#commons.stops.of(signal),
       working: (term: Term) => {
         this.#commons.working.add(term);
         return () => this.#commons.working.delete(term);
@@ -124,13 +111,16 @@ export class Election {
    */
   campaign(options: CampaignOptions & { readonly wait: false }): Promise<Term | null>;
   campaign(options?: CampaignOptions & { readonly wait?: true }): Promise<Term>;
-  async campaign(options: CampaignOptions = {}): Promise<Term | null> {
-    checkKeys('campaign', options, ['signal', 'wait'] satisfies (keyof CampaignOptions)[]);
-    abortSignal('signal', options.signal);
-    oneOf('wait', options.wait, [true, false]);
-    const term = await this.#campaign(options.signal, options.wait ?? true);
-    term?.recovered();
-    return term;
+  // Not async, as little is to be kept for each of thousands that wait.
+  campaign(options: CampaignOptions = {}): Promise<Term | null> {
+    try {
+      checkKeys('campaign', options, ['signal', 'wait'] satisfies (keyof CampaignOptions)[]);
+      abortSignal('signal', options.signal);
+      oneOf('wait', options.wait, [true, false]);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return this.#campaign(options.signal, options.wait ?? true, true);
   }
 
   /**
@@ -273,14 +263,10 @@ export class Election {
     return takeCensus(current.session, this.#contest.paths.queue, who);
   }
 
-  async #untilWon(signal: AbortSignal | undefined): Promise<Term> {
-    const term = await this.#campaign(signal, true);
-    if (term === null) throw new Error('a campaign that waits ends in a term or an error');
-    return term;
-  }
-
-  #campaign(signal: AbortSignal | undefined, wait: boolean): Promise<Term | null> {
-    return campaignUntilWon(this.#commons, this.#contest, this.#drainTimeoutMs, wait, this.#stop(signal));
+  /** `byHand`: the worker that holds it has nothing to recover first. */
+  #campaign(signal: AbortSignal | undefined, wait: boolean, byHand: boolean): Promise<Term | null> {
+    const stop = this.#commons.stops.orClosing(signal);
+    return campaignUntilWon(this.#commons, this.#contest, { drainTimeoutMs: this.#drainTimeoutMs, wait, byHand }, stop);
   }
 
   /** `keys` are those besides who, why and signal; null where nobody is asked who and why. */

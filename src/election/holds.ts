@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../errors.js';
 import type { Cancel } from '../lease/clock.js';
 import { checkKeys, shown } from './checks.js';
+import type { Stoppable } from './stop.js';
 import { abortable } from './waiting.js';
 
 /** Options of {@link Tenure.hold} and {@link Election.hold}. */
@@ -17,6 +18,12 @@ export function checkHold(options: HoldOptions): string {
     'reason',
     `hold: reason ${shown(options.reason)} must be text that isn't empty: say why`,
   );
+}
+
+/** Who joins or stands in a queue, and leaves it when its election is held. */
+export interface Candidate {
+  readonly election: string;
+  leave(): void;
 }
 
 interface Hold {
@@ -56,7 +63,7 @@ export class Holds {
   }
 
   /** Resolves when the election isn't held. @throws `signal.reason` when aborted */
-  async released(election: string, signal: AbortSignal): Promise<void> {
+  async released(election: string, signal: Stoppable): Promise<void> {
     if (this.reason(election) === null) return;
     await abortable<void>(signal, (resolve) =>
       this.onChange(() => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../lease/clock.js';
 import type { EventSink } from './events.js';
+import type { Stoppable } from './stop.js';
 import { abortable } from './waiting.js';
 
 /** A logger as pino and its peers have it: an object of fields first, a message second. */
@@ -27,6 +28,6 @@ export interface Host {
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Waits by the host's clock. @throws `signal.reason` when aborted */
-export function sleep(host: Host, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(host: Host, ms: number, signal?: Stoppable): Promise<void> {
   return abortable<void>(signal, (resolve) => host.clock.after(ms, resolve));
 }

@@ -19,45 +19,62 @@ import type { Host } from './host.js';
 import { type Judgement, judge } from './judgement.js';
 import { leadershipLost } from './loss.js';
 import { isKind } from './nodes.js';
+import type { OwnNodeNews, OwnNodeWatch } from './own-node.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
-import type { Attachment } from './port.js';
+import type { Attachment, Holder, Onlooker, RenewalNews, SessionState } from './port.js';
 import { readRecord } from './reading.js';
 import { type EndHow, encodeRecord, type PreviousTerm, type TermRecord, type Transfer } from './record.js';
 
 /**
  * Keeps one term: tells its reducer what happens to the session, the record and our node, and
  * carries out what it asks for. All effects of a term are in this file.
+ *
+ * A process may hold thousands: what not every term needs is made when it is asked for.
  */
-export class Keeper {
+export class Keeper implements OwnNodeNews, Onlooker, Holder {
   readonly election: string;
   readonly number: number;
   readonly token: Token;
   readonly leaderId: string;
   readonly previous: PreviousTerm | null;
-  readonly signal: AbortSignal;
   /** When the term was opened. */
   readonly openedAt: Instant;
-  /** Resolves when our end is known to the ensemble, the session is dead, or no server has answered for a session timeout. */
-  readonly released: Promise<void>;
   readonly #host: Host;
   readonly #attachment: Attachment;
   readonly #contest: Contest;
   readonly #drainTimeoutMs: number;
   readonly #node: string;
-  readonly #abort = new AbortController();
-  readonly #cancels: Cancel[] = [];
-  readonly #listeners = new Map<TermState, Set<() => void>>();
-  #resolveReleased: () => void = () => {};
+  readonly #watch: OwnNodeWatch;
+  /** One string, for whoever keeps it of each term. */
+  readonly #recordPath: string;
+  readonly #stopRecord: Cancel;
+  readonly #onReleased: () => void;
+  #abort: AbortController | null = null;
+  /** Why the term is over, or has to be given up. */
+  #loss: LeadershipLostError | null = null;
+  #listeners: Map<TermState, Set<() => void>> | null = null;
+  #released: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
+  #isReleased = false;
+  #stopDraining: Cancel = () => {};
   #holding: Holding;
   #view: RecordView;
-  #alarm: { at: number; cancel: Cancel } | null = null;
+  /** When something may be due, by the monotonic clock; the timer for it is set by the last tick before that. */
+  #dueAt = Number.POSITIVE_INFINITY;
+  #timer: Cancel | null = null;
   #judgement: Judgement = 'ours';
   #refused = false;
   #suspectSince: number | null = null;
   #lostAt: number | null = null;
 
   /** Made when a claim is confirmed, in the same turn: no change of the record or of our node can fall between. */
-  constructor(host: Host, attachment: Attachment, contest: Contest, won: Won, drainTimeoutMs: number) {
+  constructor(
+    host: Host,
+    attachment: Attachment,
+    contest: Contest,
+    won: Won,
+    drainTimeoutMs: number,
+    onReleased: () => void,
+  ) {
     const { claimed, watch } = won;
     this.#host = host;
     this.#attachment = attachment;
@@ -70,20 +87,46 @@ export class Keeper {
     this.token = claimed.latest.token;
     this.leaderId = claimed.latest.leaderId;
     this.previous = claimed.previous;
-    this.signal = this.#abort.signal;
     this.openedAt = instant(host.clock);
-    this.released = new Promise((resolve) => {
-      this.#resolveReleased = resolve;
-    });
     const lease = { lengthMs: claimed.latest.leaseMs, from: claimed.sentAt };
     const [holding, effects] = open(this.token, lease, this.openedAt);
     this.#holding = holding;
-    this.#listenTo(won);
+    this.#onReleased = onReleased;
+    this.#watch = watch;
+    this.#recordPath = contest.paths.term;
+    this.#stopRecord = this.#listenTo();
     this.#elected(won);
     for (const effect of effects) this.#perform(effect);
     // Its claim was confirmed when its lease was over already.
     if (holding.name === 'lost') this.#announce('lost', holding);
     this.#catchUp(watch.gone);
+  }
+
+  /** Made when it is first asked for. */
+  get signal(): AbortSignal {
+    if (this.#abort === null) {
+      this.#abort = new AbortController();
+      if (this.#loss !== null) this.#abort.abort(this.#loss);
+    }
+    return this.#abort.signal;
+  }
+
+  /** With what {@link signal} is aborted; null while it isn't. */
+  get loss(): LeadershipLostError | null {
+    return this.#loss;
+  }
+
+  /** Resolves when our end is known to the ensemble, the session is dead, or no server has answered for a session timeout. */
+  get released(): Promise<void> {
+    if (this.#released === null) {
+      let resolve = () => {};
+      const promise = new Promise<void>((settle) => {
+        resolve = settle;
+      });
+      this.#released = { promise, resolve };
+      if (this.#isReleased) resolve();
+    }
+    return this.#released.promise;
   }
 
   get holding(): Holding {
@@ -110,6 +153,7 @@ export class Keeper {
   }
 
   on(state: TermState, listener: () => void): Cancel {
+    this.#listeners ??= new Map();
     const listeners = this.#listeners.get(state) ?? new Set();
     this.#listeners.set(state, listeners.add(listener));
     return () => listeners.delete(listener);
@@ -127,7 +171,7 @@ export class Keeper {
   /** Reads the record again, and draws the conclusions. Never rejects. */
   async readAgain(): Promise<void> {
     try {
-      this.#view = await readRecord(this.#host, this.#attachment.session, this.#contest.paths.term, true);
+      this.#view = await readRecord(this.#host, this.#attachment.session, this.#recordPath, true);
     } catch (error) {
       if (!sessionLives(this.#attachment.session)) return;
       this.#host.logger.error({ election: this.election, err: error }, 'the term record was overwritten');
@@ -155,7 +199,7 @@ export class Keeper {
   }
 
   lossError(reason: LossReason): LeadershipLostError {
-    if (this.signal.aborted) return this.signal.reason as LeadershipLostError;
+    if (this.#loss !== null) return this.#loss;
     return leadershipLost(reason, this.name, asked(reason, this.#view.record, this.#judgement));
   }
 
@@ -164,28 +208,46 @@ export class Keeper {
     return `term ${this.number} of ${JSON.stringify(this.election)} (token ${this.token})`;
   }
 
-  #listenTo({ watch }: Won): void {
-    const { session, renewals } = this.#attachment;
-    watch.listen({
-      gone: () => this.dispatch({ type: 'gone', reason: 'node_gone' }),
-      // A renewal that was sent before is no proof: its confirmation may come ahead of the news that our node is gone.
-      unsure: () => this.dispatch({ type: 'doubt', reason: 'connection_lost' }),
-      sure() {},
+  /** Of our own node. */
+  gone(): void {
+    this.dispatch({ type: 'gone', reason: 'node_gone' });
+  }
+
+  /** A renewal that was sent before is no proof: its confirmation may come ahead of the news that our node is gone. */
+  unsure(): void {
+    this.dispatch({ type: 'doubt', reason: 'connection_lost' });
+  }
+
+  sure(): void {}
+
+  stateChanged(state: SessionState): void {
+    if (state === 'connected') this.dispatch({ type: 'connected' });
+    else if (state === 'disconnected') this.dispatch({ type: 'doubt', reason: 'connection_lost' });
+    else this.dispatch({ type: 'gone', reason: state === 'expired' ? 'session_expired' : 'closed' });
+  }
+
+  renewal(news: RenewalNews): void {
+    if (news.type === 'confirmed') this.dispatch({ type: 'confirmed', sentAt: news.sentAt }, news.now);
+    else if (news.type === 'disturbed') this.dispatch({ type: 'doubt', reason: news.disturbance.kind });
+    else if (news.type === 'gone') this.dispatch({ type: 'gone', reason: 'session_node_gone' });
+  }
+
+  tick(nextMs: number): void {
+    const inMs = this.#dueAt - this.#host.clock.monotonic();
+    // The next tick may be late by as much.
+    if (this.#timer !== null || inMs > 2 * nextMs) return;
+    this.#timer = this.#host.clock.after(inMs, () => {
+      this.#timer = null;
+      this.dispatch({ type: 'alarm' });
     });
-    this.#cancels.push(
-      () => watch.cancel(),
-      session.onNode(this.#contest.paths.term, () => void this.readAgain()),
-      session.onState((state) => {
-        if (state === 'connected') this.dispatch({ type: 'connected' });
-        else if (state === 'disconnected') this.dispatch({ type: 'doubt', reason: 'connection_lost' });
-        else this.dispatch({ type: 'gone', reason: state === 'expired' ? 'session_expired' : 'closed' });
-      }),
-      renewals.hold((news) => {
-        if (news.type === 'confirmed') this.dispatch({ type: 'confirmed', sentAt: news.sentAt }, news.now);
-        else if (news.type === 'disturbed') this.dispatch({ type: 'doubt', reason: news.disturbance.kind });
-        else if (news.type === 'gone') this.dispatch({ type: 'gone', reason: 'session_node_gone' });
-      }),
-    );
+  }
+
+  #listenTo(): Cancel {
+    const { session, renewals, onlookers } = this.#attachment;
+    this.#watch.listen(this);
+    onlookers.add(this);
+    renewals.hold(this);
+    return session.onNode(this.#recordPath, () => void this.readAgain());
   }
 
   /** What may have happened between the claim and now. */
@@ -196,7 +258,8 @@ export class Keeper {
     if (!sessionLives(session)) this.dispatch({ type: 'gone', reason: 'session_expired' });
     // A pause or transfer may have come in right behind the claim.
     this.#judgeRecord();
-    if (this.#contest.touches) this.#touch();
+    // Where there are transactions the claim was one with it.
+    if (this.#contest.touches && session.transaction === undefined) this.#touch();
   }
 
   #apply([holding, effects]: HoldingStep): void {
@@ -210,7 +273,8 @@ export class Keeper {
   #perform(effect: HoldingEffect): void {
     switch (effect.do) {
       case 'abort':
-        this.#abort.abort(this.lossError(effect.reason));
+        this.#loss = this.lossError(effect.reason);
+        this.#abort?.abort(this.#loss);
         break;
       case 'renew':
         this.#attachment.renewals.renewNow();
@@ -224,17 +288,15 @@ export class Keeper {
     }
   }
 
-  /** One timer, set again only for an earlier moment: a renewal moves the deadline away, and the timer finds that out. */
+  /**
+   * A renewal moves the moment away, long before it comes: so no timer is set until the tick before it. Timers for thousands of
+   * terms would all be set in vain.
+   */
   #wakeIn(inMs: number): void {
-    const { clock } = this.#host;
-    const at = clock.monotonic() + inMs;
-    if (this.#alarm !== null && this.#alarm.at <= at) return;
-    this.#alarm?.cancel();
-    const cancel = clock.after(inMs, () => {
-      this.#alarm = null;
-      this.dispatch({ type: 'alarm' });
-    });
-    this.#alarm = { at, cancel };
+    this.#dueAt = this.#host.clock.monotonic() + inMs;
+    this.#timer?.();
+    this.#timer = null;
+    this.tick(this.#attachment.renewals.tickMs);
   }
 
   /**
@@ -242,15 +304,19 @@ export class Keeper {
    * on in the background.
    */
   async #release(announce: EndHow | null): Promise<void> {
-    this.#alarm?.cancel();
-    for (const cancel of this.#cancels) cancel();
-    const { session, turns } = this.#attachment;
+    const { session, turns, renewals, onlookers } = this.#attachment;
+    this.#timer?.();
+    this.#stopDraining();
+    this.#stopRecord();
+    this.#watch.cancel();
+    onlookers.delete(this);
+    renewals.release(this);
     const stopWaiting = this.#host.clock.after(session.timeoutMs, () => {
       this.#host.logger.warn(
         { election: this.election, term: this.number, session: session.id },
         'no server confirms the end of the term: its node goes when one does, or when the session expires',
       );
-      this.#resolveReleased();
+      this.#tellReleased();
     });
     await turns.take(() => this.#leave(announce));
     stopWaiting();
@@ -276,7 +342,14 @@ export class Keeper {
       await removed;
     }
     this.#host.emit('released', { ...this.#event(), announced: said });
-    this.#resolveReleased();
+    this.#tellReleased();
+  }
+
+  #tellReleased(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#released?.resolve();
+    this.#onReleased();
   }
 
   #judgeRecord(): void {
@@ -306,7 +379,7 @@ export class Keeper {
       else await this.write(encodeRecord({ ...record, transfer: null }));
     } catch (error) {
       // Lost on the way: look again, and judge again. Else the term is over; or the record has changed, which we are told of.
-      if (isKind(error, 'connection_lost', 'operation_timeout') && !this.signal.aborted) await this.readAgain();
+      if (isKind(error, 'connection_lost', 'operation_timeout') && this.#loss === null) await this.readAgain();
     }
   }
 
@@ -319,7 +392,7 @@ export class Keeper {
     const path = `${this.#contest.paths.queue}/${this.#node}`;
     const write = () => session.write(path, this.#contest.data, -1);
     turns
-      .take(() => untilAnswered(this.#host, session, write, this.signal))
+      .take(() => untilAnswered(this.#host, session, write), 'last')
       .catch(() => {
         // Lost meanwhile, or refused: the follower is then patient from the vacancy on, which is safe.
       });
@@ -329,7 +402,7 @@ export class Keeper {
     const state = holdingState(holding);
     if (state === holdingState(before)) return;
     this.#announce(state, holding);
-    for (const listener of [...(this.#listeners.get(state) ?? [])]) {
+    for (const listener of [...(this.#listeners?.get(state) ?? [])]) {
       try {
         listener();
       } catch (error) {
@@ -349,7 +422,7 @@ export class Keeper {
       this.#suspectSince = null;
     } else if (holding.name === 'draining') {
       emit('draining', { ...this.#event(), reason: holding.why });
-      this.#cancels.push(clock.after(this.#drainTimeoutMs, () => this.#drainTimedOut()));
+      this.#stopDraining = clock.after(this.#drainTimeoutMs, () => this.#drainTimedOut());
     } else if (holding.name === 'lost') {
       this.#lostAt = now;
       emit('lost', { ...this.#event(), reason: holding.reason, ledMs: now - this.openedAt.monotonic });

@@ -3,6 +3,7 @@ import { type Backoff, backoffMs } from '../lease/backoff.js';
 import { abortSignal, callable, checkKeys, duration, oneOf } from './checks.js';
 import { type Host, sleep } from './host.js';
 import type { PreviousTerm } from './record.js';
+import type { Stoppable } from './stop.js';
 import type { Term } from './term.js';
 
 /** Does the leader's work for one term. Its promise settles when the work has stopped, and not before. */
@@ -39,6 +40,8 @@ export interface LeadContext {
   readonly host: Host;
   readonly drainTimeoutMs: number;
   campaign(signal: AbortSignal | undefined): Promise<Term>;
+  /** A lighter one that stands for the caller's signal. */
+  stop(signal: AbortSignal): Stoppable;
   /** Called when a worker starts; returns what to call when it has settled. */
   working(term: Term): () => void;
 }
@@ -57,16 +60,15 @@ export function checkLead(worker: unknown, options: LeadOptions): void {
 }
 
 /** Term after term: see {@link Election.lead}. */
-export async function lead<T>(context: LeadContext, worker: Worker<T>, given: LeadOptions): Promise<T> {
+export async function lead<T>(context: LeadContext, worker: Worker<T>, options: LeadOptions): Promise<T> {
   const { host } = context;
-  // A signal of our own: thousands of elections may share the caller's, which would warn of that many listeners.
-  const options = given.signal === undefined ? given : { ...given, signal: AbortSignal.any([given.signal]) };
-  const { signal, again = false, cooldownMs = 1_000, onError = 'reject' } = options;
+  const { again = false, cooldownMs = 1_000, onError = 'reject' } = options;
+  const signal = options.signal === undefined ? undefined : context.stop(options.signal);
   let failures = 0;
   let losses = 0;
   for (;;) {
-    const term = await context.campaign(signal);
-    const outcome = await oneTerm(context, term, worker, options);
+    const term = await context.campaign(options.signal);
+    const outcome = await oneTerm(context, term, worker, signal, options.recover);
     const lost = isLoss(term);
     const regressed = lost || outcome.kind === 'returned' ? null : regression(term, outcome.error);
     // Resolves once the end is known to the ensemble, or the session is dead: no ghost is left when we return.
@@ -104,9 +106,9 @@ async function oneTerm<T>(
   context: LeadContext,
   term: Term,
   worker: Worker<T>,
-  options: LeadOptions,
+  signal: Stoppable | undefined,
+  recover: LeadOptions['recover'],
 ): Promise<Outcome<T>> {
-  const { signal, recover } = options;
   const onAbort = () => term.drain('resigned');
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });

@@ -44,14 +44,32 @@ export interface ElectionPaths {
   readonly history: string;
 }
 
+/** @throws {InvalidElectionNameError} */
 export function electionPaths(root: string, name: string, queuePath?: string): ElectionPaths {
-  const election = `${root}/${electionName(name)}`;
-  return {
-    election,
-    queue: queuePath ?? `${election}/queue`,
-    term: `${election}/term`,
-    history: `${election}/history`,
-  };
+  return new Paths(`${root}/${electionName(name)}`, queuePath ?? null);
+}
+
+/** Made each time they are asked for: thousands of elections would keep thousands of each. */
+class Paths implements ElectionPaths {
+  readonly election: string;
+  readonly #queue: string | null;
+
+  constructor(election: string, queue: string | null) {
+    this.election = election;
+    this.#queue = queue;
+  }
+
+  get queue(): string {
+    return this.#queue ?? `${this.election}/queue`;
+  }
+
+  get term(): string {
+    return `${this.election}/term`;
+  }
+
+  get history(): string {
+    return `${this.election}/history`;
+  }
 }
 
 /** The parent of all session nodes. */

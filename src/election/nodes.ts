@@ -8,16 +8,47 @@ export function isKind(error: unknown, ...kinds: CoordinatorErrorKind[]): error 
   return error instanceof CoordinatorError && kinds.includes(error.kind);
 }
 
-/** Creates a persistent path with all its parents, the chroot's own root among them. One that exists is left as it is. */
+/**
+ * Creates a persistent path with all its parents, the chroot's own root among them. One that exists is left as it is.
+ *
+ * For where something is missing: the path and its parent are asked for in one breath, which is all that a new election lacks.
+ */
 export async function ensurePath(session: Session, path: string): Promise<void> {
+  const parent = path.slice(0, path.lastIndexOf('/'));
+  // The path is sent behind its parent, and so applied behind it.
+  const [above, made] = await Promise.allSettled([
+    parent === '' ? true : existsNow(session, parent),
+    existsNow(session, path),
+  ]);
+  if (made.status === 'rejected') throw made.reason;
+  if (made.value) {
+    if (above.status === 'rejected' && (await existsFor(session, parent))) throw above.reason;
+    return;
+  }
+  await ensurePath(session, parent);
+  // Once more, not a plain create: somebody else may make the same path at this moment.
+  await ensurePath(session, path);
+}
+
+/** Whether it may be asked for whether it is there: false where the parent was only not ours to make, and not refused once made. */
+async function existsFor(session: Session, path: string): Promise<boolean> {
+  try {
+    return await existsNow(session, path);
+  } catch (error) {
+    if (isKind(error, 'no_auth')) return false;
+    throw error;
+  }
+}
+
+/** Creates it if it isn't there. @returns false where its parent is missing */
+async function existsNow(session: Session, path: string): Promise<boolean> {
   try {
     await session.create(path, NOTHING, 'persistent');
+    return true;
   } catch (error) {
-    if (isKind(error, 'node_exists')) return;
-    if (!isKind(error, 'no_node') || path.lastIndexOf('/') <= 0) throw error;
-    await ensurePath(session, path.slice(0, path.lastIndexOf('/')));
-    // Once more, not a plain create: somebody else may make the same path at this moment.
-    await ensurePath(session, path);
+    if (isKind(error, 'node_exists')) return true;
+    if (isKind(error, 'no_node') && path.lastIndexOf('/') > 0) return false;
+    throw error;
   }
 }
 

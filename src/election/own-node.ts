@@ -16,6 +16,8 @@ export interface OwnNodeNews {
   sure(): void;
 }
 
+const DEAF: OwnNodeNews = { gone() {}, unsure() {}, sure() {} };
+
 /** Tells of the deletion of our node, from before the watch on it was armed: no deletion can fall between. */
 export class OwnNodeWatch {
   readonly path: string;
@@ -24,7 +26,7 @@ export class OwnNodeWatch {
   readonly #cancel: Cancel;
   #gone = false;
   #cancelled = false;
-  #news: OwnNodeNews = { gone() {}, unsure() {}, sure() {} };
+  #news = DEAF;
 
   constructor(host: Host, session: Session, path: string) {
     this.path = path;

@@ -1,6 +1,7 @@
 import type { CoordinatorErrorKind } from '../errors.js';
 import type { Cancel, Instant } from '../lease/clock.js';
 import type { Disturbance } from '../lease/disturbance.js';
+import type { Stoppable } from './stop.js';
 import type { Turns } from './turns.js';
 
 /**
@@ -126,12 +127,22 @@ export type RenewalNews =
   /** The session node was deleted by somebody: no renewal can be confirmed under its name any more. */
   | { readonly type: 'gone' };
 
+/** Who holds a term. */
+export interface Holder {
+  renewal(news: RenewalNews): void;
+  /** Now and then, and again within `nextMs` unless this process is paused: whoever has something to do before then sets a timer. */
+  tick(nextMs: number): void;
+}
+
 /** The renewals of one session: one write at a time for however many terms it carries. */
 export interface Renewals {
   /** Makes the session node where it isn't yet. @returns its name, for the term record */
   prepare(): Promise<string>;
   /** Renews for as long as anybody holds. */
-  hold(listener: (news: RenewalNews) => void): Cancel;
+  hold(holder: Holder): void;
+  /** From one tick of its holders to the next, in milliseconds. */
+  readonly tickMs: number;
+  release(holder: Holder): void;
   /** Sends a renewal at once, outside its turn. */
   renewNow(): void;
 }
@@ -148,9 +159,22 @@ export interface SessionLifeline {
   over(): void;
 }
 
-/** Reads that leave a watch, of which one may serve many. */
+export interface Watcher {
+  watchedChanged(path: string, gone: boolean): void;
+}
+
+/** Reads that leave a watch, of which one may serve many who watch the same node. */
 export interface WatchedReads {
+  /** Tells of changes from now on. It leaves no watch: the reads do. */
+  watch(path: string, watcher: Watcher): void;
+  unwatch(path: string, watcher: Watcher): void;
   read(path: string): Promise<NodeData | null>;
+}
+
+/** Who stands or leads on a session. */
+export interface Onlooker {
+  /** As {@link Session.onState}. */
+  stateChanged(state: SessionState): void;
 }
 
 /** A live session with what belongs to it. */
@@ -163,6 +187,8 @@ export interface Attachment {
   readonly turns: Turns;
   /** Of leaders' session nodes: one read for all candidacies that stand behind the same session. */
   readonly reads: WatchedReads;
+  /** Told of the session's states, ahead of its listeners: thousands of those would weigh more. */
+  readonly onlookers: Set<Onlooker>;
   /** The lease of the terms that this session carries, in milliseconds. */
   readonly leaseMs: number;
 }
@@ -175,7 +201,7 @@ export interface Membership {
    * Rejects with `signal.reason` when aborted, {@link ClosedError} after `close()`, {@link AuthenticationError}
    * where trying again can't help.
    */
-  attach(signal?: AbortSignal): Promise<Attachment>;
+  attach(signal?: Stoppable): Promise<Attachment>;
   /** The present session, if there is one that lives. */
   readonly current: Attachment | null;
 }

@@ -42,7 +42,8 @@ export function nodePrefix(uuid: string, prefix = DEFAULT_NODE_PREFIX): string {
 
 /** A node's sequence number, or null where the name has none: such a node is no candidate. */
 export function sequenceOf(node: string): number | null {
-  const digits = SEQUENCE.exec(node)?.[0];
+  // The end is all that it looks at; from the front it would try each place of a long name.
+  const digits = SEQUENCE.exec(node.slice(-12))?.[0];
   return digits === undefined ? null : Number(digits);
 }
 

@@ -1,6 +1,16 @@
+import type { Cancel } from '../lease/clock.js';
 import type { Host } from './host.js';
 import { untilAnswered } from './persistence.js';
-import type { NodeData, Session, WatchedReads } from './port.js';
+import type { NodeChange, NodeData, Session, WatchedReads, Watcher } from './port.js';
+
+/** A path that somebody watches. */
+interface Watched {
+  readonly path: string;
+  readonly watchers: Set<Watcher>;
+  readonly cancel: Cancel;
+  /** The read that is under way. */
+  read: Promise<NodeData | null> | null;
+}
 
 /**
  * Watched reads of which one serves all who ask while it is under way. Thousands of successors may stand behind one leader's session,
@@ -13,22 +23,49 @@ import type { NodeData, Session, WatchedReads } from './port.js';
 export class SharedReads implements WatchedReads {
   readonly #host: Host;
   readonly #session: Session;
-  readonly #underWay = new Map<string, Promise<NodeData | null>>();
+  readonly #watched = new Map<string, Watched>();
 
   constructor(host: Host, session: Session) {
     this.#host = host;
     this.#session = session;
   }
 
-  /** As {@link Session.read} with a watch, repeated until it is answered or the session is dead. */
+  watch(path: string, watcher: Watcher): void {
+    this.#at(path).watchers.add(watcher);
+  }
+
+  unwatch(path: string, watcher: Watcher): void {
+    const watched = this.#watched.get(path);
+    if (watched === undefined || !watched.watchers.delete(watcher) || watched.watchers.size > 0) return;
+    watched.cancel();
+    this.#watched.delete(path);
+  }
+
+  /** As {@link Session.read} with a watch, repeated until it is answered or the session is dead. For those who {@link watch}. */
   read(path: string): Promise<NodeData | null> {
-    const known = this.#underWay.get(path);
+    const watched = this.#at(path);
+    if (watched.read === null) {
+      const read = untilAnswered(this.#host, this.#session, () => this.#session.read(path, { watch: true }));
+      watched.read = read;
+      // The first to be told, ahead of all who wait for it: what they ask for next is a new read.
+      const forget = (): void => {
+        watched.read = null;
+      };
+      read.then(forget, forget);
+    }
+    return watched.read;
+  }
+
+  #at(path: string): Watched {
+    const known = this.#watched.get(path);
     if (known !== undefined) return known;
-    const read = untilAnswered(this.#host, this.#session, () => this.#session.read(path, { watch: true }));
-    // The first to be told, ahead of all who wait for it: what they ask for next is a new read.
-    const forget = () => this.#underWay.delete(path);
-    read.then(forget, forget);
-    this.#underWay.set(path, read);
-    return read;
+    const watchers = new Set<Watcher>();
+    const tell = (change: NodeChange): void => {
+      for (const watcher of [...watchers])
+        if (watchers.has(watcher)) watcher.watchedChanged(path, change === 'deleted');
+    };
+    const watched: Watched = { path, watchers, cancel: this.#session.onNode(path, tell), read: null };
+    this.#watched.set(path, watched);
+    return watched;
   }
 }

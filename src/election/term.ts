@@ -27,8 +27,6 @@ export class Term implements AsyncDisposable {
   readonly leaderId: string;
   /** The term before this one and how it ended; null for the first. */
   readonly previous: PreviousTerm | null;
-  /** Aborted when the leadership is lost or must be given up; its reason is a {@link LeadershipLostError}. */
-  readonly signal: AbortSignal;
   readonly #keeper: Keeper;
 
   /** @internal */
@@ -39,7 +37,11 @@ export class Term implements AsyncDisposable {
     this.token = keeper.token;
     this.leaderId = keeper.leaderId;
     this.previous = keeper.previous;
-    this.signal = keeper.signal;
+  }
+
+  /** Aborted when the leadership is lost or must be given up; its reason is a {@link LeadershipLostError}. */
+  get signal(): AbortSignal {
+    return this.#keeper.signal;
   }
 
   /** Where it stands: `recovering` until the worker starts, and `lost` at the end. */
@@ -78,7 +80,7 @@ export class Term implements AsyncDisposable {
    * @throws {LeadershipLostError} when it is over or has to be given up
    */
   async whenLeading(): Promise<void> {
-    if (this.signal.aborted) throw this.signal.reason;
+    if (this.#keeper.loss !== null) throw this.#keeper.loss;
     if (this.state === 'leading' || this.state === 'recovering') return;
     await abortable<void>(this.signal, (resolve) => {
       const stop = [this.on('leading', resolve), this.on('recovering', resolve)];

@@ -1,29 +1,84 @@
-/** How many candidacies of one session may be joining, claiming or leaving at the same time. */
-const AT_ONCE = 64;
+import type { Clock } from '../lease/clock.js';
+
+/** How many turns run at once, and by what that is judged. */
+export interface Pace {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** So many in any case. */
+  readonly least: number;
+  readonly most: number;
+  /** Milliseconds that a turn may take: while they are shorter more are let through, and fewer when they are longer. */
+  readonly turnMs: number;
+}
 
 /**
  * Lets so many tasks run at once, first come first served. A session's operations are answered one
  * after another: if thousands of elections joined, or were won, in one go, a renewal would wait
  * behind all of them, and every lease of the session would run out meanwhile.
+ *
+ * With a {@link Pace} it is as many as keep turns, and so whatever else is asked for, within a time: a fast ensemble is
+ * kept busy, and nobody waits long on a slow one.
  */
 export class Turns {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
+  readonly #pace: Pace | null;
+  readonly #waiting = new Line();
+  /** Of those whom it does no harm to wait for all others. */
+  readonly #last = new Line();
+  #allowed: number;
+  #running = 0;
 
-  constructor(atOnce = AT_ONCE) {
-    this.#free = atOnce;
+  constructor(atOnce: number | Pace) {
+    this.#pace = typeof atOnce === 'number' ? null : atOnce;
+    this.#allowed = typeof atOnce === 'number' ? atOnce : atOnce.least;
   }
 
-  async take<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Runs the task when its turn comes; `last`: behind all that come in turn. */
+  async take<T>(task: () => Promise<T>, place: 'in_turn' | 'last' = 'in_turn'): Promise<T> {
+    // While somebody waits there is no turn to be had: nobody who comes now may overtake those.
+    if (this.#running < this.#allowed) this.#running += 1;
+    else await new Promise<void>((resolve) => (place === 'last' ? this.#last : this.#waiting).push(resolve));
+    const begin = this.#pace?.clock.monotonic() ?? 0;
     try {
       return await task();
     } finally {
-      // Handed on, not given back: nobody who comes now may overtake those who wait.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
+      this.#running -= 1;
+      if (this.#pace !== null) this.#adapt(this.#pace, begin);
+      this.#next();
     }
+  }
+
+  #adapt({ clock, least, most, turnMs }: Pace, begin: number): void {
+    const short = clock.monotonic() - begin <= turnMs;
+    // Fewer much sooner than more: those that run already are all in the way of a renewal.
+    this.#allowed = short ? Math.min(most, this.#allowed + 1) : Math.max(least, Math.floor(this.#allowed * 0.9));
+  }
+
+  #next(): void {
+    while (this.#running < this.#allowed) {
+      const next = this.#waiting.shift() ?? this.#last.shift();
+      if (next === undefined) return;
+      this.#running += 1;
+      next();
+    }
+  }
+}
+
+/** First in, first out; taking one out of an array of thousands would move all the others. */
+class Line {
+  #waiting: (() => void)[] = [];
+  #served = 0;
+
+  push(resolve: () => void): void {
+    this.#waiting.push(resolve);
+  }
+
+  shift(): (() => void) | undefined {
+    const next = this.#waiting[this.#served];
+    if (next === undefined) return undefined;
+    this.#served += 1;
+    if (this.#served === this.#waiting.length) {
+      this.#waiting = [];
+      this.#served = 0;
+    }
+    return next;
   }
 }

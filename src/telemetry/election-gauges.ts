@@ -108,7 +108,7 @@ export class ElectionGauges {
         row.term = Math.max(row.term, standing.term);
         row.paused ||= standing.paused;
         row.foreignLeader ||= standing.foreignLeader;
-        row.recovering ||= standing.recovering.size > 0;
+        row.recovering ||= standing.recovering;
         row.candidates = Math.max(row.candidates, standing.candidates);
         row.position = smallest(row.position, standing.position);
         row.headroom = standing.headroom ?? row.headroom;

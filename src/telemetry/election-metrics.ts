@@ -89,7 +89,7 @@ export class ElectionMetrics {
       const standing = this.standing(election);
       standing.sawTerm(term);
       standing.moved(candidateId, 0);
-      standing.recovering.add(term);
+      standing.recovers(term);
       const attributes = this.#inHistograms(election);
       this.#set.leadershipAcquired.add(1, this.#of(election));
       this.#set.electionDuration.record(electionMs / 1000, { ...attributes, outcome: 'won' });
@@ -98,13 +98,13 @@ export class ElectionMetrics {
       if (failoverMs !== null) this.#set.failoverDuration.record(failoverMs / 1000, { ...attributes, cause });
     },
     recovered: ({ election, term, durationMs }) => {
-      this.standing(election).recovering.delete(term);
+      this.standing(election).recovered(term);
       this.#set.recoveryDuration.record(durationMs / 1000, this.#inHistograms(election));
     },
     suspect: ({ election, reason }) => this.#set.suspectEpisodes.add(1, { ...this.#of(election), reason }),
     lost: ({ election, candidateId, term, reason }) => {
       const standing = this.standing(election);
-      standing.recovering.delete(term);
+      standing.recovered(term);
       standing.left(candidateId);
       this.#set.leadershipLost.add(1, { ...this.#of(election), reason });
     },

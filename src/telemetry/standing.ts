@@ -4,10 +4,13 @@ import { sequenceHeadroom, sequenceOf } from '../election/queue.js';
 /** How old a census may be when it is shown. */
 const CENSUS_AGE_MS = 5_000;
 
-/** Asks the coordinator for the queue, and `who` leads it. */
-export type TakeCensus = (who: boolean) => Promise<Census | null>;
+/** Who asks the coordinator for the queue, and `who` leads it. */
+export interface Counted {
+  census(who: boolean): Promise<Census | null>;
+}
 
 interface Place {
+  readonly candidate: string;
   ahead: number;
   paused: boolean;
   /** The candidate right before it is of another library. */
@@ -20,59 +23,76 @@ export class Standing {
   term = 0;
   /** Null until seen. */
   headroom: number | null = null;
-  /** Terms whose recover stage goes on. */
-  readonly recovering = new Set<number>();
+  /** Terms whose recover stage goes on. Lists, as there is one entry at most but rarely, and thousands of elections. */
+  #recovering: readonly number[] = [];
   /** Those of our candidates that are in the queue: how many stand before each, and what it sees. */
-  readonly #places = new Map<string, Place>();
+  #places: readonly Place[] = [];
   /** As last seen; good while a candidate of ours is the first or the second. */
   #candidates = 0;
   #foreignLeader = false;
-  #takeCensus: TakeCensus | null = null;
+  #counted: Counted | null = null;
   #censusAt = Number.NEGATIVE_INFINITY;
 
   /** How to ask the coordinator; the newest election object of that name knows the queue. */
-  useCensus(take: TakeCensus): void {
-    this.#takeCensus = take;
+  use(election: Counted): void {
+    this.#counted = election;
   }
 
   joined(candidate: string, node: string, ahead: number): void {
     // Whoever stands behind others watches no record: nothing is known of a pause until one is read.
-    this.#places.set(candidate, { ahead, paused: false, behindForeign: false });
+    this.left(candidate);
+    this.#places = [...this.#places, { candidate, ahead, paused: false, behindForeign: false }];
     this.#candidates = Math.max(this.#candidates, ahead + 1);
     const sequence = sequenceOf(node);
     if (sequence !== null) this.headroom = sequenceHeadroom(sequence + 1);
   }
 
   moved(candidate: string, ahead: number): void {
-    const place = this.#places.get(candidate);
+    const place = this.#of(candidate);
     if (place === undefined) return;
     place.ahead = ahead;
     if (ahead === 0) place.behindForeign = false;
   }
 
   sawPredecessor(candidate: string, foreign: boolean): void {
-    const place = this.#places.get(candidate);
+    const place = this.#of(candidate);
     if (place !== undefined) place.behindForeign = foreign;
   }
 
   left(candidate: string): void {
-    this.#places.delete(candidate);
+    if (this.#of(candidate) !== undefined) this.#places = this.#places.filter((place) => place.candidate !== candidate);
   }
 
   /** The session is over, and with it every place. */
   leftAll(): void {
-    this.#places.clear();
+    this.#places = [];
   }
 
   sawPause(candidate: string, paused: boolean): void {
-    const place = this.#places.get(candidate);
+    const place = this.#of(candidate);
     if (place !== undefined) place.paused = paused;
   }
 
   /** As those of our candidates say that watch the record. */
   get paused(): boolean {
-    for (const place of this.#places.values()) if (place.paused) return true;
+    for (const place of this.#places) if (place.paused) return true;
     return false;
+  }
+
+  recovers(term: number): void {
+    this.#recovering = [...this.#recovering, term];
+  }
+
+  recovered(term: number): void {
+    this.#recovering = this.#recovering.filter((other) => other !== term);
+  }
+
+  get recovering(): boolean {
+    return this.#recovering.length > 0;
+  }
+
+  #of(candidate: string): Place | undefined {
+    return this.#places.find((place) => place.candidate === candidate);
   }
 
   sawTerm(term: number): void {
@@ -82,8 +102,7 @@ export class Standing {
   /** 1 is first; 0 is not in the queue. */
   get position(): number {
     let position = 0;
-    for (const { ahead } of this.#places.values())
-      position = position === 0 ? ahead + 1 : Math.min(position, ahead + 1);
+    for (const { ahead } of this.#places) position = position === 0 ? ahead + 1 : Math.min(position, ahead + 1);
     return position;
   }
 
@@ -98,7 +117,7 @@ export class Standing {
   }
 
   get #behindForeign(): boolean {
-    for (const place of this.#places.values()) if (place.behindForeign) return true;
+    for (const place of this.#places) if (place.behindForeign) return true;
     return false;
   }
 
@@ -110,14 +129,14 @@ export class Standing {
   censusDue(now: number): number | null {
     const age = now - this.#censusAt;
     const counts = this.#counts || this.#behindForeign;
-    return this.#takeCensus === null || !counts || age < CENSUS_AGE_MS ? null : age;
+    return this.#counted === null || !counts || age < CENSUS_AGE_MS ? null : age;
   }
 
   /** Counts again. Never rejects. */
   async count(now: number): Promise<void> {
     this.#censusAt = now;
     try {
-      const census = await this.#takeCensus?.(this.#behindForeign);
+      const census = await this.#counted?.census(this.#behindForeign);
       if (census == null) return;
       this.#foreignLeader = census.foreignLeader ?? false;
       this.#candidates = census.candidates;

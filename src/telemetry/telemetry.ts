@@ -8,7 +8,7 @@ import { Instruments } from './instrument-set.js';
 import { OTHER } from './instruments.js';
 import { type ElectionLabelOptions, ElectionLabels } from './labels.js';
 import { ElectionSpans, type TraceIds } from './spans.js';
-import type { TakeCensus } from './standing.js';
+import type { Counted } from './standing.js';
 
 export interface TelemetryOptions extends ElectionLabelOptions {
   readonly meterProvider?: MeterProvider | undefined;
@@ -48,10 +48,10 @@ export class Telemetry {
     this.#enter();
   }
 
-  /** An election is made; `census` reads its queue. */
-  election(name: string, census: TakeCensus): void {
+  /** An election is made: it can read its queue. */
+  election(name: string, counted: Counted): void {
     this.#renew();
-    this.#metrics.standing(name).useCensus(census);
+    this.#metrics.standing(name).use(counted);
   }
 
   /** Tells an event; afterwards `traceOf` knows its trace. Never throws on purpose, and costs no more than a map look-up. */

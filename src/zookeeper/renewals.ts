@@ -1,7 +1,7 @@
 import type { Host } from '../election/host.js';
 import { createBelow } from '../election/nodes.js';
 import { untilAnswered } from '../election/persistence.js';
-import type { RenewalNews, Renewals, Session, SessionLifeline } from '../election/port.js';
+import type { Holder, RenewalNews, Renewals, Session, SessionLifeline } from '../election/port.js';
 import { CoordinatorError } from '../errors.js';
 import { type Cancel, instant } from '../lease/clock.js';
 import { type Bounds, disturbances, type Reading, reading } from '../lease/disturbance.js';
@@ -24,8 +24,8 @@ export class SessionRenewals implements Renewals {
   readonly #parent: string;
   readonly #bounds: Bounds;
   readonly #lifeline: SessionLifeline | null;
-  readonly #intervalMs: number;
-  readonly #listeners = new Set<(news: RenewalNews) => void>();
+  readonly tickMs: number;
+  readonly #holders = new Set<Holder>();
   #node: Promise<string> | null = null;
   #path: string | null = null;
   #inFlight = 0;
@@ -39,7 +39,7 @@ export class SessionRenewals implements Renewals {
     this.#parent = parent;
     this.#bounds = bounds;
     this.#lifeline = lifeline;
-    this.#intervalMs = session.timeoutMs / RENEWALS_PER_TIMEOUT / 2;
+    this.tickMs = session.timeoutMs / RENEWALS_PER_TIMEOUT / 2;
     this.#last = reading(host.clock);
   }
 
@@ -51,17 +51,18 @@ export class SessionRenewals implements Renewals {
     return this.#node;
   }
 
-  hold(listener: (news: RenewalNews) => void): Cancel {
-    this.#listeners.add(listener);
+  hold(holder: Holder): void {
+    this.#holders.add(holder);
     if (this.#stopTicking === null) this.#startTicking();
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0 || this.#stopTicking === null) return;
-      this.#stopTicking();
-      this.#stopTicking = null;
-      // A pause that has cost the last term is told all the same, whichever timer woke up first.
-      this.#look();
-    };
+  }
+
+  release(holder: Holder): void {
+    this.#holders.delete(holder);
+    if (this.#holders.size > 0 || this.#stopTicking === null) return;
+    this.#stopTicking();
+    this.#stopTicking = null;
+    // A pause that has cost the last term is told all the same, whichever timer woke up first.
+    this.#look();
   }
 
   renewNow(): void {
@@ -112,17 +113,18 @@ export class SessionRenewals implements Renewals {
     this.#last = reading(clock);
     let turn = 0;
     const tick = () => {
-      this.#stopTicking = clock.after(this.#intervalMs, tick);
+      this.#stopTicking = clock.after(this.tickMs, tick);
       this.#look();
       turn += 1;
       if (turn % 2 === 0) this.renewNow();
+      for (const holder of this.#holders) holder.tick(this.tickMs);
     };
-    this.#stopTicking = clock.after(this.#intervalMs, tick);
+    this.#stopTicking = clock.after(this.tickMs, tick);
   }
 
   #look(): void {
     const now = reading(this.#host.clock);
-    const found = disturbances(this.#last, now, this.#intervalMs, this.#bounds);
+    const found = disturbances(this.#last, now, this.tickMs, this.#bounds);
     this.#last = now;
     for (const disturbance of found) {
       this.#host.emit('disturbed', { disturbance });
@@ -131,6 +133,6 @@ export class SessionRenewals implements Renewals {
   }
 
   #tell(news: RenewalNews): void {
-    for (const listener of [...this.#listeners]) listener(news);
+    for (const holder of [...this.#holders]) if (this.#holders.has(holder)) holder.renewal(news);
   }
 }

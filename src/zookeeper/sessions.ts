@@ -1,14 +1,15 @@
 import { type Host, sleep } from '../election/host.js';
 import { sessionsPath } from '../election/names.js';
 import { sessionLives } from '../election/persistence.js';
-import type { Attachment, Driver, Membership, Session, SessionLifeline } from '../election/port.js';
+import type { Attachment, Driver, Membership, Session, SessionLifeline, SessionState } from '../election/port.js';
 import { SharedReads } from '../election/shared-reads.js';
+import type { Stoppable } from '../election/stop.js';
 import { Turns } from '../election/turns.js';
 import { orAborted } from '../election/waiting.js';
 import { ClosedError, TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
 import type { Bounds } from '../lease/disturbance.js';
-import { defaultLeaseMs, LEASE_SHARE_MAX } from '../lease/lease.js';
+import { defaultLeaseMs, LEASE_SHARE_MAX, RENEWALS_PER_TIMEOUT } from '../lease/lease.js';
 import { SessionRenewals } from './renewals.js';
 
 export interface SessionsOptions {
@@ -24,6 +25,12 @@ export interface SessionsOptions {
 }
 
 const REOPEN: Backoff = { baseMs: 100, capMs: 5_000 };
+
+/** How many candidacies of one session may be joining, claiming or leaving at the same time. */
+const TURNS = { least: 64, most: 512 };
+
+/** A turn may take this share of a session timeout, a quarter of the time from one renewal to the next: so long a renewal may wait behind a crowd. */
+const TURNS_PER_TIMEOUT = 4 * RENEWALS_PER_TIMEOUT;
 
 /** A pause shorter than this is ordinary scheduling. */
 const LEAST_PAUSE_MS = 200;
@@ -56,7 +63,7 @@ export class Sessions implements Membership {
     return this.#current;
   }
 
-  attach(signal?: AbortSignal): Promise<Attachment> {
+  attach(signal?: Stoppable): Promise<Attachment> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     if (this.#current !== null && sessionLives(this.#current.session)) return Promise.resolve(this.#current);
     this.#opening ??= this.#reopen().finally(() => {
@@ -103,8 +110,9 @@ export class Sessions implements Membership {
       session,
       renewals,
       lifeline,
-      turns: new Turns(),
+      turns: new Turns({ clock: this.#host.clock, ...TURNS, turnMs: timeoutMs / TURNS_PER_TIMEOUT }),
       reads: new SharedReads(this.#host, session),
+      onlookers: new Set(),
       leaseMs,
     };
     this.#current = attachment;
@@ -113,8 +121,20 @@ export class Sessions implements Membership {
       if (!sessionLives(session) && this.#current === attachment) this.#current = null;
       if (session.state === 'expired') lifeline?.over();
       this.#host.emit('session_state', { sessionId: session.id, state });
+      this.#tell(attachment, state);
     });
     return attachment;
+  }
+
+  #tell({ onlookers }: Attachment, state: SessionState): void {
+    for (const onlooker of [...onlookers]) {
+      if (!onlookers.has(onlooker)) continue;
+      try {
+        onlooker.stateChanged(state);
+      } catch (error) {
+        this.#host.logger.error({ err: error, state }, 'somebody on this session failed at its change of state');
+      }
+    }
   }
 
   /** What was asked for, as far as the timeout that the ensemble granted can carry it. */

@@ -15,6 +15,19 @@ export interface Mutant {
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: "a read of the leader's session is never forgotten",
+    file: 'election/shared-reads.ts',
+    find: '        watched.read = null;\n',
+    replace: '        void watched;\n',
+  },
+  {
+    name: "a read of the leader's session is never shared",
+    file: 'election/shared-reads.ts',
+    find: 'if (watched.read === null) {',
+    replace: 'if (watched.read !== undefined) {',
+    tests: ['test/integration/election/cost.test.ts'],
+  },
+  {
     name: 'the owner of our own node is not checked',
     file: 'election/own-node.ts',
     find: 'return own?.stat.owner === this.#session.id ? own.stat.czxid : null;',
@@ -73,7 +86,11 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'election/claiming.ts',
     find: [
       "{ do: 'write', path, data, version };",
-      "    await session.transaction([{ do: 'check', path: `${paths.queue}/${node}` }, claim]);",
+      '    const own = `${paths.queue}/${node}`;',
+      '    await session.transaction([',
+      "      touch === null ? { do: 'check', path: own } : { do: 'write', path: own, data: touch, version: -1 },",
+      '      claim,',
+      '    ]);',
       '  } else if (version === -1) {',
       "    await session.create(path, data, 'persistent');",
       '  } else {',
@@ -81,7 +98,11 @@ export const MUTANTS: readonly Mutant[] = [
     ].join('\n'),
     replace: [
       "{ do: 'write', path, data, version: -1 };",
-      "    await session.transaction([{ do: 'check', path: `${paths.queue}/${node}` }, claim]);",
+      '    const own = `${paths.queue}/${node}`;',
+      '    await session.transaction([',
+      "      touch === null ? { do: 'check', path: own } : { do: 'write', path: own, data: touch, version: -1 },",
+      '      claim,',
+      '    ]);',
       '  } else if (version === -1) {',
       "    await session.create(path, data, 'persistent');",
       '  } else {',

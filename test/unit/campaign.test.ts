@@ -75,9 +75,10 @@ describe('waiting', () => {
       [2, gone('n-0000000007')],
     );
     expect(predecessorOf(state)).toBe('n-0000000005');
+    // With a watch: it leads, or is about to, as nobody stands before it.
     expect(last).toEqual([
       { do: 'watch_predecessor', node: 'n-0000000005' },
-      { do: 'read_record', watch: false },
+      { do: 'read_record', watch: true },
     ]);
   });
 

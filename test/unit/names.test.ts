@@ -47,12 +47,13 @@ describe('election names', () => {
   });
 
   it('lie below the root, the queue elsewhere where asked', () => {
-    expect(electionPaths('/prod/tenure', 'a/b')).toEqual({
-      election: '/prod/tenure/a/b',
-      queue: '/prod/tenure/a/b/queue',
-      history: '/prod/tenure/a/b/history',
-      term: '/prod/tenure/a/b/term',
-    });
+    const paths = electionPaths('/prod/tenure', 'a/b');
+    expect([paths.election, paths.queue, paths.history, paths.term]).toEqual([
+      '/prod/tenure/a/b',
+      '/prod/tenure/a/b/queue',
+      '/prod/tenure/a/b/history',
+      '/prod/tenure/a/b/term',
+    ]);
     expect(electionPaths('/tenure', 'a', '/curator/leader').queue).toBe('/curator/leader');
   });
 });

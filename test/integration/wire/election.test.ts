@@ -32,7 +32,8 @@ describe('with transactions', () => {
     const session = await open(ensemble.connectString);
     const paths = electionPaths('/tenure', 'claim');
     for (const path of ['/tenure', '/tenure/claim', paths.queue]) await session.create(path, bytes(''), 'persistent');
-    const claim = (node: string, version: number) => writeClaim(session, paths, node, bytes('record'), version);
+    const claim = (node: string, version: number, touch: Uint8Array | null = null) =>
+      writeClaim(session, paths, node, bytes('record'), version, touch);
     expect(await refusal(claim('gone', -1))).toMatchObject({ kind: 'no_node', path: `${paths.queue}/gone` });
     expect(await session.stat(paths.term)).toBeNull();
     await session.create(`${paths.queue}/there`, bytes(''), 'ephemeral');
@@ -40,6 +41,7 @@ describe('with transactions', () => {
     expect(await refusal(claim('there', -1))).toMatchObject({ kind: 'node_exists', path: paths.term });
     await session.remove(`${paths.queue}/there`);
     expect(await refusal(claim('there', 0))).toMatchObject({ kind: 'no_node' });
+    expect(await refusal(claim('there', 0, bytes('touched')))).toMatchObject({ kind: 'no_node' });
     expect((await session.stat(paths.term))?.version).toBe(0);
   });
 

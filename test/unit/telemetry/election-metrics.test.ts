@@ -199,9 +199,11 @@ describe('metrics of elections', () => {
     const { provider, scrape } = testProvider();
     const { telemetry, state } = testConnection({ meterProvider: provider });
     let asked = 0;
-    telemetry.election('a', async () => {
-      asked += 1;
-      return { candidates: 7, headroom: 99, foreignLeader: null };
+    telemetry.election('a', {
+      census: async () => {
+        asked += 1;
+        return { candidates: 7, headroom: 99, foreignLeader: null };
+      },
     });
     telemetry.on('joined', { ...a1, node: 'n-0000000001', ahead: 2 });
     expect((await scrape()).value('candidates', a)).toBe(0);
@@ -221,9 +223,11 @@ describe('metrics of elections', () => {
     const { telemetry, state } = testConnection({ meterProvider: provider });
     const asked: boolean[] = [];
     let foreignLeader = true;
-    telemetry.election('a', async (who) => {
-      asked.push(who);
-      return { candidates: 9, headroom: 99, foreignLeader: who ? foreignLeader : null };
+    telemetry.election('a', {
+      census: async (who) => {
+        asked.push(who);
+        return { candidates: 9, headroom: 99, foreignLeader: who ? foreignLeader : null };
+      },
     });
     telemetry.on('joined', { ...a1, node: 'n-0000000001', ahead: 7 });
     telemetry.on('predecessor', { ...a1, node: 'm', foreign: false });
@@ -247,7 +251,7 @@ describe('metrics of elections', () => {
   it('does not wait for a census that does not come', async () => {
     const { provider, scrape } = testProvider();
     const { telemetry } = testConnection({ meterProvider: provider });
-    telemetry.election('a', () => new Promise(() => {}));
+    telemetry.election('a', { census: () => new Promise(() => {}) });
     telemetry.on('joined', { ...a1, node: 'n-0000000001', ahead: 0 });
     const start = performance.now();
     expect((await scrape()).value('candidates', a)).toBe(1);

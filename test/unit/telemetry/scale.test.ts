@@ -25,7 +25,9 @@ describe('a thousand elections in one process', () => {
     for (let i = 0; i < 1_000; i++) {
       const who = { election: `payments/tenant-${i}`, candidateId: 'one' };
       const term = { ...who, term: 1, token: 5n };
-      telemetry.election(who.election, async () => ({ candidates: 3, headroom: 9, foreignLeader: null }));
+      telemetry.election(who.election, {
+        census: async () => ({ candidates: 3, headroom: 9, foreignLeader: null }),
+      });
       telemetry.on('joined', { ...who, node: 'n-0000000001', ahead: 0 });
       terms.add({ election: who.election, number: 1, remainingMs: () => 1_000 + i });
       telemetry.on('elected', { ...term, electionMs: 1, failoverMs: 2, patienceMs: 0, cause: 'died' });
