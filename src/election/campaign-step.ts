@@ -320,7 +320,7 @@ function claimingStep(state: Claiming, event: CampaignEvent): Step {
       return [{ ...state, claimSentAt: state.claimSentAt ?? event.sentAt }, []];
     case 'claimed': {
       const { latest } = event.view.record;
-      if (latest?.token !== state.token || state.claimSentAt === null) return [out(state, 'superseded'), []];
+      if (latest === null || state.claimSentAt === null) return [state, []];
       return opened(state, event.view, state.view?.record ?? null, latest, state.claimSentAt);
     }
     case 'claim_unclear': {

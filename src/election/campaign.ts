@@ -98,7 +98,7 @@ export interface Claimed {
 
 export interface Out {
   readonly name: 'out';
-  readonly why: 'node_gone' | 'superseded' | 'token_regressed' | 'stepped_back';
+  readonly why: 'node_gone' | 'token_regressed' | 'stepped_back';
   /** The record as last read, and the token that we would have had. */
   readonly view: RecordView | null;
   readonly token: Token | null;
@@ -127,7 +127,7 @@ export type CampaignEvent =
   | { readonly type: 'disconnected' }
   | { readonly type: 'alarm' }
   | { readonly type: 'claim_sent'; readonly sentAt: Instant }
-  /** The claim succeeded; `view` is the record as read right behind it. */
+  /** The claim is confirmed, and our node was there when it was applied; `view` is the record as it was written. */
   | { readonly type: 'claimed'; readonly view: RecordView }
   /** Refused, or its reply lost: the record will tell. */
   | { readonly type: 'claim_unclear' }

@@ -23,14 +23,16 @@ export interface Won {
   readonly kind: 'claimed';
   readonly claimed: Claimed;
   readonly watch: OwnNodeWatch;
+  /** The read of the record, with a watch, that was sent right behind the claim; null where the claim was recognised in a read. */
+  readonly behind: Promise<RecordView> | null;
   readonly joinedAt: number;
   readonly patienceMs: number;
 }
 
 export type Outcome =
   | Won
-  /** Our node, or the claim, was lost to somebody: join again. Or we step back for the target of a transfer: join again, behind it. */
-  | { readonly kind: 'out'; readonly why: 'node_gone' | 'superseded' | 'stepped_back' }
+  /** Our node was lost: join again. Or we step back for the target of a transfer: join again, behind it. */
+  | { readonly kind: 'out'; readonly why: 'node_gone' | 'stepped_back' }
   /** Somebody stands before us, and we were not to wait. */
   | { readonly kind: 'not_first' }
   /** This process is not to lead. */
@@ -67,6 +69,7 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
   #leader: string | null = null;
   #alarm = NOTHING;
   #patientSince: number | null = null;
+  #behind: Promise<RecordView> | null = null;
   #over = false;
 
   /** `standing`: where it is entered while it joins and stands. */
@@ -202,6 +205,7 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
         kind: 'claimed',
         claimed: state,
         watch: this.#own,
+        behind: this.#behind,
         joinedAt: this.#joinedAt,
         patienceMs: Math.max(0, state.sentAt.monotonic - since),
       });
@@ -348,18 +352,20 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
     const own = this.#own;
     if (this.#over || own === null || state?.name !== 'claiming') return;
     const term = { leaderId: candidateId, node: state.self.node, session: sessionNode, leaseMs, metadata };
-    const data = encodeRecord(claimedRecord(effect, term, this.#host.clock.wall()));
+    const record = claimedRecord(effect, term, this.#host.clock.wall());
     const { token } = effect;
-    this.#emit('claiming', { term: effect.term, token });
     this.#dispatch({ type: 'claim_sent', sentAt: instant(this.#host.clock) });
     const touch = touches ? this.#contest.data : null;
-    const write = writeClaim(session, paths, state.self.node, data, effect.version, touch);
-    // Sent right behind the claim: the watch on the record is in place from the moment at which the claim is applied,
-    // and our node is seen to have been there after it, whatever became of its watch.
-    const behind = Promise.all([this.#readRecord(true), own.arm()]);
-    behind.catch(() => {});
+    const written = writeClaim(session, paths, state.self.node, encodeRecord(record), effect.version, touch);
+    // Where the claim isn't one transaction that asks for our node, a look right behind it shows that it was there all the same,
+    // whatever became of its watch.
+    const there = session.transaction === undefined ? own.arm().then((czxid) => czxid !== null) : Promise.resolve(true);
+    // Read for the term, which doesn't wait for it: what has come in behind the claim shows, and what comes then is watched.
+    const behind = this.#readRecord(true);
+    for (const each of [there, behind]) each.catch(() => {});
+    this.#emit('claiming', { term: effect.term, token });
     try {
-      await write;
+      await written;
     } catch (error) {
       const unclear =
         isKind(error, 'bad_version', 'node_exists', 'no_node') ||
@@ -371,8 +377,12 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
       this.#dispatch({ type: 'claim_unclear' });
       return;
     }
-    const [view, czxid] = await behind;
-    this.#dispatch(czxid === null ? { type: 'own_node_gone' } : { type: 'claimed', view });
+    this.#behind = behind;
+    this.#dispatch(
+      (await there)
+        ? { type: 'claimed', view: { record, version: effect.version + 1, current: false } }
+        : { type: 'own_node_gone' },
+    );
   }
 
   /** Leaves the queue; a claim that may have been applied although its term was never opened is taken back first. */

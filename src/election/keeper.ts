@@ -99,7 +99,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
     for (const effect of effects) this.#perform(effect);
     // Its claim was confirmed when its lease was over already.
     if (holding.name === 'lost') this.#announce('lost', holding);
-    this.#catchUp(watch.gone);
+    this.#catchUp(won);
   }
 
   /** Made when it is first asked for. */
@@ -160,7 +160,16 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   }
 
   dispatch(event: HoldingEvent, now: Instant = this.now()): void {
-    this.#apply(holdingStep(this.#holding, event, now));
+    this.#apply(holdingStep(this.#holding, event, now))();
+  }
+
+  /** Drains a term whose work has stopped, and releases it in the same breath. That is told when it is on its way. */
+  resign(): void {
+    const now = this.now();
+    const tellDraining = this.#apply(holdingStep(this.#holding, { type: 'drain', why: 'resigned' }, now));
+    const tellLost = this.#apply(holdingStep(this.#holding, { type: 'release', settled: true }, now));
+    tellDraining();
+    tellLost();
   }
 
   /** Writes the record if it is still as we last read it. @throws {CoordinatorError} of kind `bad_version` where it isn't */
@@ -169,9 +178,13 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   }
 
   /** Reads the record again, and draws the conclusions. Never rejects. */
-  async readAgain(): Promise<void> {
+  readAgain(): Promise<void> {
+    return this.#look(readRecord(this.#host, this.#attachment.session, this.#recordPath, true));
+  }
+
+  async #look(reading: Promise<RecordView>): Promise<void> {
     try {
-      this.#view = await readRecord(this.#host, this.#attachment.session, this.#recordPath, true);
+      this.#view = await reading;
     } catch (error) {
       if (!sessionLives(this.#attachment.session)) return;
       this.#host.logger.error({ election: this.election, err: error }, 'the term record was overwritten');
@@ -251,23 +264,26 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   }
 
   /** What may have happened between the claim and now. */
-  #catchUp(ownNodeGone: boolean): void {
+  #catchUp({ watch, behind }: Won): void {
     const { session } = this.#attachment;
-    if (ownNodeGone) this.dispatch({ type: 'gone', reason: 'node_gone' });
+    if (watch.gone) this.dispatch({ type: 'gone', reason: 'node_gone' });
     if (session.state === 'disconnected') this.dispatch({ type: 'doubt', reason: 'connection_lost' });
     if (!sessionLives(session)) this.dispatch({ type: 'gone', reason: 'session_expired' });
-    // A pause or transfer may have come in right behind the claim.
-    this.#judgeRecord();
     // Where there are transactions the claim was one with it.
-    if (this.#contest.touches && session.transaction === undefined) this.#touch();
+    const touches = this.#contest.touches && session.transaction === undefined;
+    // A pause or transfer may have come in right behind the claim.
+    const judged = behind === null ? this.#judgeRecord() : this.#look(behind);
+    if (touches) void Promise.resolve(judged).then(() => this.#touch());
   }
 
-  #apply([holding, effects]: HoldingStep): void {
+  /** @returns what tells of it, to be called in the same turn */
+  #apply([holding, effects]: HoldingStep): () => void {
     const before = this.#holding;
     this.#holding = holding;
     for (const effect of effects) this.#perform(effect);
     // A listener of the signal may have ended the term meanwhile: then that has been told, and this is overtaken.
-    if (holding !== before && holdingState(this.#holding) === holdingState(holding)) this.#tell(before, holding);
+    if (holding === before || holdingState(this.#holding) !== holdingState(holding)) return () => {};
+    return () => this.#tell(before, holding);
   }
 
   #perform(effect: HoldingEffect): void {
@@ -305,6 +321,8 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
    */
   async #release(announce: EndHow | null): Promise<void> {
     const { session, turns, renewals, onlookers } = this.#attachment;
+    // Sent before anything else is done: the next one waits for it.
+    const left = turns.take(() => this.#leave(announce));
     this.#timer?.();
     this.#stopDraining();
     this.#stopRecord();
@@ -318,7 +336,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
       );
       this.#tellReleased();
     });
-    await turns.take(() => this.#leave(announce));
+    await left;
     stopWaiting();
   }
 
@@ -388,6 +406,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
    * predecessor leads now, and begins to date our renewals. Nobody else is told anything.
    */
   #touch(): void {
+    if (this.#holding.name === 'lost') return;
     const { session, turns } = this.#attachment;
     const path = `${this.#contest.paths.queue}/${this.#node}`;
     const write = () => session.write(path, this.#contest.data, -1);
@@ -422,7 +441,8 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
       this.#suspectSince = null;
     } else if (holding.name === 'draining') {
       emit('draining', { ...this.#event(), reason: holding.why });
-      this.#stopDraining = clock.after(this.#drainTimeoutMs, () => this.#drainTimedOut());
+      if (this.#holding === holding)
+        this.#stopDraining = clock.after(this.#drainTimeoutMs, () => this.#drainTimedOut());
     } else if (holding.name === 'lost') {
       this.#lostAt = now;
       emit('lost', { ...this.#event(), reason: holding.reason, ledMs: now - this.openedAt.monotonic });

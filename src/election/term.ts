@@ -129,8 +129,7 @@ export class Term implements AsyncDisposable {
    * then the node goes as soon as one does, or with the session. Never rejects. Idempotent.
    */
   async resign(): Promise<void> {
-    this.#keeper.dispatch({ type: 'drain', why: 'resigned' });
-    this.#keeper.dispatch({ type: 'release', settled: true });
+    this.#keeper.resign();
     await this.#keeper.released;
   }
 

@@ -111,6 +111,20 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/unit/campaign.test.ts', 'test/integration/control'],
   },
   {
+    name: 'a term does not look at what has come in behind its claim',
+    file: 'election/keeper.ts',
+    find: 'behind === null ? this.#judgeRecord() : this.#look(behind)',
+    replace: 'this.#judgeRecord()',
+    tests: ['test/unit/claim.test.ts'],
+  },
+  {
+    name: 'a claim by the native driver opens the term without a look at our own node behind it',
+    file: 'election/candidacy.ts',
+    find: 'own.arm().then((czxid) => czxid !== null)',
+    replace: 'Promise.resolve(true)',
+    tests: ['test/unit/claim.test.ts'],
+  },
+  {
     name: 'a token is used again: that of the record, and one more term',
     file: 'election/campaign-step.ts',
     find: '        term: (record.latest?.term ?? 0) + 1,\n        token,',
