@@ -13,7 +13,7 @@ import { electionName, sessionsPath } from './election/names.js';
 import type { Driver } from './election/port.js';
 import { DEFAULT_NODE_PREFIX } from './election/queue.js';
 import { type Removed, removeElection } from './election/removal.js';
-import { Stops } from './election/stop.js';
+import { anyOf, Stops } from './election/stop.js';
 import type { Term } from './election/term.js';
 import { orAborted } from './election/waiting.js';
 import { ClosedError } from './errors.js';
@@ -169,7 +169,7 @@ export class Tenure implements AsyncDisposable {
    */
   async elections(options: { readonly signal?: AbortSignal } = {}): Promise<string[]> {
     const { host, membership, root, closing } = this.#commons;
-    const stop = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
+    const stop = options.signal === undefined ? closing : anyOf([options.signal, closing]);
     const { session } = await membership.attach(stop);
     return orAborted(listElections(host, session, root, stop), stop);
   }
@@ -185,7 +185,7 @@ export class Tenure implements AsyncDisposable {
   async remove(name: string, options: { readonly signal?: AbortSignal } = {}): Promise<Removed> {
     const { host, membership, root, closing } = this.#commons;
     electionName(name);
-    const stop = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
+    const stop = options.signal === undefined ? closing : anyOf([options.signal, closing]);
     const { session } = await membership.attach(stop);
     const removed = await orAborted(removeElection(host, session, root, name, stop), stop);
     host.logger.info({ election: name, ...removed, floor: `${removed.floor}` }, 'an operator removed the election');

@@ -1,3 +1,4 @@
+import { anyOf } from '../election/stop.js';
 import type { ElectionView } from '../election/view.js';
 import type { Election } from '../index.js';
 
@@ -15,7 +16,7 @@ export async function untilSeen(
 ): Promise<ElectionView | null> {
   const late = AbortSignal.timeout(waitMs);
   try {
-    for await (const view of election.observe({ signal: AbortSignal.any([signal, late]) })) {
+    for await (const view of election.observe({ signal: anyOf([signal, late]) })) {
       if (wanted(view)) return view;
     }
   } catch (error) {

@@ -16,6 +16,7 @@ import { electionPaths } from './names.js';
 import { Observation } from './observation.js';
 import { sessionLives, untilAnswered } from './persistence.js';
 import type { Pause, Transfer } from './record.js';
+import { anyOf } from './stop.js';
 import type { Term } from './term.js';
 import type { ElectionView } from './view.js';
 import { orAborted } from './waiting.js';
@@ -285,6 +286,6 @@ export class Election {
   #stop(signal: AbortSignal | undefined): AbortSignal {
     const { closing } = this.#commons;
     // Always one of our own: thousands of elections may share one signal, which would warn of that many listeners.
-    return AbortSignal.any(signal === undefined ? [closing] : [signal, closing]);
+    return anyOf(signal === undefined ? [closing] : [signal, closing]);
   }
 }

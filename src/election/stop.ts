@@ -6,6 +6,18 @@ export interface Stoppable {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+const sources = new WeakMap<AbortSignal, readonly AbortSignal[]>();
+
+/**
+ * As `AbortSignal.any`, but keeps the signals for as long as the new one lives. That holds on to none of them: an
+ * `AbortSignal.timeout` that its maker has not kept would go from memory, and never end what waits for it.
+ */
+export function anyOf(signals: readonly AbortSignal[]): AbortSignal {
+  const any = AbortSignal.any([...signals]);
+  sources.set(any, signals);
+  return any;
+}
+
 /**
  * A signal that thousands of candidacies hang on. An `AbortSignal` for each would weigh more than all else that is kept of a
  * candidacy; and one for all warns of so many listeners, and looks through them for each that comes or goes.
@@ -16,7 +28,7 @@ export class Stop implements Stoppable {
 
   constructor(signals: readonly AbortSignal[]) {
     // One of our own: several connections may share the caller's.
-    this.#signal = AbortSignal.any([...signals]);
+    this.#signal = anyOf(signals);
   }
 
   get aborted(): boolean {
@@ -42,7 +54,14 @@ export class Stop implements Stoppable {
   readonly #tell = (): void => {
     for (const listener of this.#listeners) {
       this.#listeners.delete(listener);
-      listener();
+      try {
+        listener();
+      } catch (error) {
+        // As of a signal's listeners: the others are told all the same.
+        process.nextTick(() => {
+          throw error;
+        });
+      }
     }
   };
 }

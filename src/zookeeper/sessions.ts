@@ -3,7 +3,7 @@ import { sessionsPath } from '../election/names.js';
 import { sessionLives } from '../election/persistence.js';
 import type { Attachment, Driver, Membership, Session, SessionLifeline, SessionState } from '../election/port.js';
 import { SharedReads } from '../election/shared-reads.js';
-import type { Stoppable } from '../election/stop.js';
+import { anyOf, type Stoppable } from '../election/stop.js';
 import { Turns } from '../election/turns.js';
 import { orAborted } from '../election/waiting.js';
 import { ClosedError, TenureError } from '../errors.js';
@@ -55,7 +55,7 @@ export class Sessions implements Membership {
 
   /** The first session, in one attempt within the connect deadline: `connect()` reports its failure to the caller. */
   async start(signal?: AbortSignal): Promise<void> {
-    const stop = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    const stop = signal === undefined ? this.#closing.signal : anyOf([signal, this.#closing.signal]);
     this.#adopt(await this.#driver.open(stop));
   }
 

@@ -1,4 +1,7 @@
 import { getEventListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { Stops } from '../../src/election/stop.js';
 import { orAborted } from '../../src/election/waiting.js';
@@ -49,5 +52,41 @@ describe('a stop', () => {
     finish('done');
     await Promise.all(waits);
     expect(getEventListeners(caller.signal, 'abort')).toHaveLength(0);
+  });
+
+  it('comes from a signal that nobody else has kept', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const stops = new Stops(closing.signal);
+    // As in campaign({ signal: AbortSignal.timeout(5_000) }).
+    const waits = [stops.of(AbortSignal.timeout(300)), stops.orClosing(AbortSignal.timeout(300))].map((stop) =>
+      orAborted(new Promise(() => {}), stop),
+    );
+    for (let turn = 0; turn < 5; turn++) {
+      await sleep(10);
+      collect();
+    }
+    const ends = await Promise.race([Promise.allSettled(waits), sleep(5_000, 'never')]);
+    expect(ends).toMatchObject([{ reason: { name: 'TimeoutError' } }, { reason: { name: 'TimeoutError' } }]);
+  });
+
+  it('tells the others when one of them throws, which is reported', async () => {
+    const caller = new AbortController();
+    const stop = new Stops(closing.signal).of(caller.signal);
+    const told: string[] = [];
+    stop.addEventListener('abort', () => {
+      throw new Error('a mistake');
+    });
+    stop.addEventListener('abort', () => told.push('other'));
+    const others = process.rawListeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    const reported = new Promise((resolve) => process.once('uncaughtException', resolve));
+    try {
+      caller.abort();
+      expect(told).toEqual(['other']);
+      await expect(reported).resolves.toEqual(new Error('a mistake'));
+    } finally {
+      for (const each of others) process.on('uncaughtException', each as () => void);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Election } from '../../election/election.js';
+import { anyOf } from '../../election/stop.js';
 import type { ElectionView } from '../../election/view.js';
 import { CoordinatorError, TermRecordError } from '../../errors.js';
 import type { Tenure } from '../../tenure.js';
@@ -49,7 +50,7 @@ export const watch = defineCommand({
       for (const election of watched.keys()) tell(context, { change: 'out_of_touch', election });
     });
     const failed = new AbortController();
-    const stop = AbortSignal.any([signal, failed.signal]);
+    const stop = anyOf([signal, failed.signal]);
     const follow = (name: string): void => {
       if (watched.has(name)) return;
       // Made before it is followed: a wrong name is told before anything is watched.

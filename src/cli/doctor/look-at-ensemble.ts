@@ -1,5 +1,6 @@
 import { sessionsPath } from '../../election/names.js';
 import type { Session } from '../../election/port.js';
+import { anyOf } from '../../election/stop.js';
 import { AuthenticationError, CoordinatorError } from '../../errors.js';
 import { judge, type Probed, probeServers } from '../../zookeeper/ensemble.js';
 import { ask } from '../../zookeeper/four-letter-words.js';
@@ -84,9 +85,7 @@ async function sessionWith(
   let session: Session | null = null;
   try {
     const from = performance.now();
-    session = await around
-      .driverOf([address], timeoutMs)
-      .open(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+    session = await around.driverOf([address], timeoutMs).open(anyOf([signal, AbortSignal.timeout(timeoutMs)]));
     const open = session;
     const openedInMs = performance.now() - from;
     const parent = await deepest(open, sessionsPath(around.root));

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../election/host.js';
+import { anyOf } from '../../election/stop.js';
 import type { Term } from '../../election/term.js';
 import type { LeadershipLostError } from '../../errors.js';
 import { type Cancel, elapsed, type Instant } from '../../lease/clock.js';
@@ -83,7 +84,7 @@ export class GuardedCommand {
   /** Resolves when there is more left of the lease than the command would need to end by itself; or it isn't to be started. */
   async #leaseLong(): Promise<void> {
     const { limits, signals, onRenewal } = this.#around;
-    const signal = AbortSignal.any([this.#term.signal, signals.stop]);
+    const signal = anyOf([this.#term.signal, signals.stop]);
     while (!signal.aborted && !(this.#term.state === 'leading' && this.#term.remainingMs() > limits.graceMs)) {
       await new Promise<void>((resolve) => {
         const stop = onRenewal(() => queueMicrotask(done));

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Metadata } from '../../election/candidate.js';
+import { anyOf } from '../../election/stop.js';
 import type { Term } from '../../election/term.js';
 import { Lifeline } from '../../lifeline/lifeline.js';
 import type { Tenure } from '../../tenure.js';
@@ -97,7 +98,7 @@ class Run {
       waitTimeoutMs === undefined
         ? undefined
         : setTimeout(() => waitLimit.abort(new WaitedTooLong(TOO_LONG)), waitTimeoutMs);
-    const patience = AbortSignal.any([this.#signals.stop, waitLimit.signal]);
+    const patience = anyOf([this.#signals.stop, waitLimit.signal]);
     try {
       const tenure = await this.#options.connect(patience);
       try {

@@ -1,4 +1,5 @@
 import type { Session } from '../../election/port.js';
+import { anyOf } from '../../election/stop.js';
 import { AuthenticationError, ConnectTimeoutError, CoordinatorError } from '../../errors.js';
 import { resolveServers } from '../resolve.js';
 import { formatServers, type ServerAddress } from '../servers.js';
@@ -27,7 +28,7 @@ export async function openSession(
       'check the addresses, that the servers run, and that a majority of them is up',
   );
   const timer = setTimeout(() => deadline.abort(late), options.connectTimeoutMs);
-  const stop = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
+  const stop = signal === undefined ? deadline.signal : anyOf([deadline.signal, signal]);
   let resolved: readonly ServerAddress[] | null = null;
   try {
     const resolve = async (signal?: AbortSignal): Promise<readonly ServerAddress[]> => {
