@@ -48,6 +48,8 @@ export class Contest implements CampaignRules {
     this.#whereabouts = candidate.whereabouts;
     this.#joinedAt = candidate.joinedAt;
     this.#encoded();
+    // Written again at the claim, when the caller may have gone on with its own object.
+    this.metadata = copied(candidate.metadata);
   }
 
   /** Whether a leader touches its node at its claim: not where a candidate behind it would take that for its end. */
@@ -71,4 +73,9 @@ export class Contest implements CampaignRules {
       joinedAt: new Date(this.#joinedAt).toISOString(),
     });
   }
+}
+
+/** As its JSON says; nothing is kept anew for the thousands who say nothing. */
+function copied(metadata: Metadata): Metadata {
+  return Object.keys(metadata).length === 0 ? metadata : JSON.parse(JSON.stringify(metadata));
 }
