@@ -105,7 +105,8 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
       const { session, turns } = this.#attachment;
       const { paths, nodePrefix, data } = this.#contest;
       turns
-        .take(() => enqueue(this.#host, session, paths.queue, nodePrefix, data))
+        // Given up before its turn: nothing is made that would have to be taken away.
+        .take(async () => (this.#over ? null : enqueue(this.#host, session, paths.queue, nodePrefix, data)))
         .then(
           (place) => this.#joined(place, wait),
           (error: unknown) => this.#fail(error),
@@ -229,7 +230,8 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
     if (state.name === 'patient' && before?.name !== 'patient') this.#emit('position', { ahead: 0 });
     if (state.view !== null && state.view.record !== before?.view?.record) this.#tellRecord(state);
     this.#conclude(state);
-    for (const effect of effects) this.#perform(effect);
+    // Whoever was told of it, or of an effect before, may have ended it: what is begun now would stay behind.
+    for (const effect of effects) if (!this.#over) this.#perform(effect);
   }
 
   #perform(effect: CampaignEffect): void {
@@ -336,12 +338,11 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
   #waitUntil(at: number): void {
     const { clock } = this.#host;
     const waitMs = at - clock.monotonic();
-    if (this.#patientSince === null) {
-      this.#patientSince = clock.monotonic();
-      this.#emit('patient', { waitMs });
-    }
+    const first = this.#patientSince === null;
+    this.#patientSince ??= clock.monotonic();
     this.#alarm();
     this.#alarm = clock.after(waitMs, () => this.#dispatch({ type: 'alarm' }));
+    if (first) this.#emit('patient', { waitMs });
   }
 
   async #claim(effect: Claim): Promise<void> {

@@ -96,7 +96,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
     this.#recordPath = contest.paths.term;
     this.#stopRecord = this.#listenTo();
     this.#elected(won);
-    for (const effect of effects) this.#perform(effect);
+    for (const effect of effects) this.#perform(effect, this.openedAt);
     // Its claim was confirmed when its lease was over already.
     if (holding.name === 'lost') this.#announce('lost', holding);
     this.#catchUp(won);
@@ -160,14 +160,14 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   }
 
   dispatch(event: HoldingEvent, now: Instant = this.now()): void {
-    this.#apply(holdingStep(this.#holding, event, now))();
+    this.#apply(holdingStep(this.#holding, event, now), now)();
   }
 
   /** Drains a term whose work has stopped, and releases it in the same breath. That is told when it is on its way. */
   resign(): void {
     const now = this.now();
-    const tellDraining = this.#apply(holdingStep(this.#holding, { type: 'drain', why: 'resigned' }, now));
-    const tellLost = this.#apply(holdingStep(this.#holding, { type: 'release', settled: true }, now));
+    const tellDraining = this.#apply(holdingStep(this.#holding, { type: 'drain', why: 'resigned' }, now), now);
+    const tellLost = this.#apply(holdingStep(this.#holding, { type: 'release', settled: true }, now), now);
     tellDraining();
     tellLost();
   }
@@ -205,6 +205,8 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   recovered(): void {
     if (this.#holding.name !== 'recovering') return;
     this.dispatch({ type: 'recovered' });
+    // Its lease may have been over.
+    if (holdingState(this.#holding) === 'lost') return;
     this.#host.emit('recovered', {
       ...this.#event(),
       durationMs: this.#host.clock.monotonic() - this.openedAt.monotonic,
@@ -264,11 +266,13 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   }
 
   /** What may have happened between the claim and now. */
-  #catchUp({ watch, behind }: Won): void {
-    const { session } = this.#attachment;
+  #catchUp({ claimed, watch, behind }: Won): void {
+    const { session, renewals } = this.#attachment;
     if (watch.gone) this.dispatch({ type: 'gone', reason: 'node_gone' });
     if (session.state === 'disconnected') this.dispatch({ type: 'doubt', reason: 'connection_lost' });
     if (!sessionLives(session)) this.dispatch({ type: 'gone', reason: 'session_expired' });
+    // Whoever waits behind us looks at the one that the record names, and sees nothing of renewals that go elsewhere.
+    if (renewals.node !== claimed.latest.session) this.dispatch({ type: 'gone', reason: 'session_node_gone' });
     // Where there are transactions the claim was one with it.
     const touches = this.#contest.touches && session.transaction === undefined;
     // A pause or transfer may have come in right behind the claim.
@@ -277,16 +281,16 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   }
 
   /** @returns what tells of it, to be called in the same turn */
-  #apply([holding, effects]: HoldingStep): () => void {
+  #apply([holding, effects]: HoldingStep, now: Instant): () => void {
     const before = this.#holding;
     this.#holding = holding;
-    for (const effect of effects) this.#perform(effect);
+    for (const effect of effects) this.#perform(effect, now);
     // A listener of the signal may have ended the term meanwhile: then that has been told, and this is overtaken.
     if (holding === before || holdingState(this.#holding) !== holdingState(holding)) return () => {};
     return () => this.#tell(before, holding);
   }
 
-  #perform(effect: HoldingEffect): void {
+  #perform(effect: HoldingEffect, now: Instant): void {
     switch (effect.do) {
       case 'abort':
         this.#loss = this.lossError(effect.reason);
@@ -296,7 +300,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
         this.#attachment.renewals.renewNow();
         break;
       case 'alarm':
-        this.#wakeIn(effect.inMs);
+        this.#wakeAt(now.monotonic + effect.inMs);
         break;
       case 'release':
         void this.#release(effect.announce);
@@ -308,8 +312,8 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
    * A renewal moves the moment away, long before it comes: so no timer is set until the tick before it. Timers for thousands of
    * terms would all be set in vain.
    */
-  #wakeIn(inMs: number): void {
-    this.#dueAt = this.#host.clock.monotonic() + inMs;
+  #wakeAt(dueAt: number): void {
+    this.#dueAt = dueAt;
     this.#timer?.();
     this.#timer = null;
     this.tick(this.#attachment.renewals.tickMs);
@@ -441,7 +445,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
       this.#suspectSince = null;
     } else if (holding.name === 'draining') {
       emit('draining', { ...this.#event(), reason: holding.why });
-      if (this.#holding === holding)
+      if (this.#holding.name === 'draining')
         this.#stopDraining = clock.after(this.#drainTimeoutMs, () => this.#drainTimedOut());
     } else if (holding.name === 'lost') {
       this.#lostAt = now;

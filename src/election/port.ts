@@ -138,6 +138,8 @@ export interface Holder {
 export interface Renewals {
   /** Makes the session node where it isn't yet. @returns its name, for the term record */
   prepare(): Promise<string>;
+  /** The name of the node that renewals are written to now; null while there is none. A node that has gone is followed by one of another name. */
+  readonly node: string | null;
   /** Renews for as long as anybody holds. */
   hold(holder: Holder): void;
   /** From one tick of its holders to the next, in milliseconds. */

@@ -51,6 +51,10 @@ export class SessionRenewals implements Renewals {
     return this.#node;
   }
 
+  get node(): string | null {
+    return this.#path === null ? null : this.#path.slice(this.#parent.length + 1);
+  }
+
   hold(holder: Holder): void {
     this.#holders.add(holder);
     if (this.#stopTicking === null) this.#startTicking();

@@ -86,7 +86,7 @@ const contest = {
 } as unknown as Contest;
 
 function attached(scene: Scene, transactions: boolean): Attachment {
-  const renewals = { prepare: async () => 's-1', hold() {}, release() {}, renewNow() {} };
+  const renewals = { prepare: async () => 's-1', node: 's-1', hold() {}, release() {}, renewNow() {} };
   const session = scene.session(transactions);
   return {
     session,
