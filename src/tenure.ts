@@ -13,7 +13,7 @@ import { electionName, sessionsPath } from './election/names.js';
 import type { Driver } from './election/port.js';
 import { DEFAULT_NODE_PREFIX } from './election/queue.js';
 import { type Removed, removeElection } from './election/removal.js';
-import { anyOf, Stops } from './election/stop.js';
+import { Stops } from './election/stop.js';
 import type { Term } from './election/term.js';
 import { orAborted } from './election/waiting.js';
 import { ClosedError } from './errors.js';
@@ -29,6 +29,7 @@ import {
   resolveConnectOptions,
   resolveElectionOptions,
 } from './options.js';
+import { anyOf } from './signals.js';
 import { Telemetry } from './telemetry/telemetry.js';
 import type { EnsembleHealth } from './zookeeper/ensemble.js';
 import { EnsembleWatch } from './zookeeper/ensemble-watch.js';

@@ -1,6 +1,6 @@
-import { anyOf } from '../election/stop.js';
 import type { ElectionView } from '../election/view.js';
 import type { Election } from '../index.js';
+import { anyOf } from '../signals.js';
 
 /**
  * Follows an election until a view of it is as wanted.

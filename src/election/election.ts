@@ -1,5 +1,6 @@
 import { backoffMs } from '../lease/backoff.js';
 import type { Cancel } from '../lease/clock.js';
+import { anyOf } from '../signals.js';
 import { campaignUntilWon, REJOIN } from './campaigning.js';
 import type { Metadata } from './candidate.js';
 import { type Census, takeCensus } from './census.js';
@@ -16,7 +17,6 @@ import { electionPaths } from './names.js';
 import { Observation } from './observation.js';
 import { sessionLives, untilAnswered } from './persistence.js';
 import type { Pause, Transfer } from './record.js';
-import { anyOf } from './stop.js';
 import type { Term } from './term.js';
 import type { ElectionView } from './view.js';
 import { orAborted } from './waiting.js';

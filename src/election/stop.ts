@@ -1,21 +1,11 @@
+import { anyOf } from '../signals.js';
+
 /** What is looked at by whoever may be told to stop: an `AbortSignal`, or a {@link Stop}. */
 export interface Stoppable {
   readonly aborted: boolean;
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
-}
-
-const sources = new WeakMap<AbortSignal, readonly AbortSignal[]>();
-
-/**
- * As `AbortSignal.any`, but keeps the signals for as long as the new one lives. That holds on to none of them: an
- * `AbortSignal.timeout` that its maker has not kept would go from memory, and never end what waits for it.
- */
-export function anyOf(signals: readonly AbortSignal[]): AbortSignal {
-  const any = AbortSignal.any([...signals]);
-  sources.set(any, signals);
-  return any;
 }
 
 /**

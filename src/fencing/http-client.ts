@@ -1,4 +1,5 @@
 import { StaleTokenError } from '../errors.js';
+import { anyOf } from '../signals.js';
 import { parseToken } from '../token.js';
 import { type FencedTerm, type FencingObserver, tell, tellRefusal, whenOver } from './guard.js';
 import { fencingHeaders } from './http-headers.js';
@@ -43,7 +44,7 @@ export function fencedFetch(
         headers,
         redirect:
           (init?.redirect ?? (input instanceof Request ? input.redirect : undefined)) === 'error' ? 'error' : 'manual',
-        signal: given ? AbortSignal.any([over.signal, given]) : over.signal,
+        signal: given ? anyOf([over.signal, given]) : over.signal,
       });
     } finally {
       stop();

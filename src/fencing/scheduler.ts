@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { InvalidOptionError, LeadershipLostError, NotLeadingError, StaleTokenError } from '../errors.js';
+import { anyOf } from '../signals.js';
 import { checkResource, type FencedTerm, type FencingObserver, tell } from './guard.js';
 import { type Missed, Periods } from './periods.js';
 import type { PgClient, Transaction } from './postgres.js';
@@ -101,7 +102,7 @@ export function schedule<C>(options: ScheduleOptions<C>): Schedule {
     async run(term, { signal } = {}) {
       const failing = new AbortController();
       const abort = () => failing.abort();
-      const stop = AbortSignal.any([term.signal, failing.signal, ...(signal === undefined ? [] : [signal])]);
+      const stop = anyOf([term.signal, failing.signal, ...(signal === undefined ? [] : [signal])]);
       // Each job waits on it.
       setMaxListeners(0, stop);
       // One that is refused stops all: they share the term.

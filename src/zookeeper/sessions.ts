@@ -3,13 +3,14 @@ import { sessionsPath } from '../election/names.js';
 import { sessionLives } from '../election/persistence.js';
 import type { Attachment, Driver, Membership, Session, SessionLifeline, SessionState } from '../election/port.js';
 import { SharedReads } from '../election/shared-reads.js';
-import { anyOf, type Stoppable } from '../election/stop.js';
+import type { Stoppable } from '../election/stop.js';
 import { Turns } from '../election/turns.js';
 import { orAborted } from '../election/waiting.js';
 import { ClosedError, TenureError } from '../errors.js';
 import { type Backoff, backoffMs } from '../lease/backoff.js';
 import type { Bounds } from '../lease/disturbance.js';
 import { defaultLeaseMs, LEASE_SHARE_MAX, RENEWALS_PER_TIMEOUT } from '../lease/lease.js';
+import { anyOf } from '../signals.js';
 import { SessionRenewals } from './renewals.js';
 
 export interface SessionsOptions {

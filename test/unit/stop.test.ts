@@ -1,10 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { Stops } from '../../src/election/stop.js';
 import { orAborted } from '../../src/election/waiting.js';
+import { collectGarbage } from '../support/collect.js';
 
 const closing = new AbortController();
 
@@ -55,17 +54,12 @@ describe('a stop', () => {
   });
 
   it('comes from a signal that nobody else has kept', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
     const stops = new Stops(closing.signal);
     // As in campaign({ signal: AbortSignal.timeout(5_000) }).
     const waits = [stops.of(AbortSignal.timeout(300)), stops.orClosing(AbortSignal.timeout(300))].map((stop) =>
       orAborted(new Promise(() => {}), stop),
     );
-    for (let turn = 0; turn < 5; turn++) {
-      await sleep(10);
-      collect();
-    }
+    await collectGarbage();
     const ends = await Promise.race([Promise.allSettled(waits), sleep(5_000, 'never')]);
     expect(ends).toMatchObject([{ reason: { name: 'TimeoutError' } }, { reason: { name: 'TimeoutError' } }]);
   });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Election } from '../../election/election.js';
-import { anyOf } from '../../election/stop.js';
 import type { ElectionView } from '../../election/view.js';
 import { CoordinatorError, TermRecordError } from '../../errors.js';
+import { anyOf } from '../../signals.js';
 import type { Tenure } from '../../tenure.js';
 import { type Change, changes } from '../changes.js';
 import { changeLine } from '../changes-text.js';

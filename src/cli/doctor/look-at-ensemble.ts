@@ -1,7 +1,7 @@
 import { sessionsPath } from '../../election/names.js';
 import type { Session } from '../../election/port.js';
-import { anyOf } from '../../election/stop.js';
 import { AuthenticationError, CoordinatorError } from '../../errors.js';
+import { anyOf } from '../../signals.js';
 import { judge, type Probed, probeServers } from '../../zookeeper/ensemble.js';
 import { ask } from '../../zookeeper/four-letter-words.js';
 import { CONFIG_PATH, type Member, parseMembership } from '../../zookeeper/membership.js';

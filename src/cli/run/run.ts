@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Metadata } from '../../election/candidate.js';
-import { anyOf } from '../../election/stop.js';
 import type { Term } from '../../election/term.js';
 import { Lifeline } from '../../lifeline/lifeline.js';
+import { anyOf } from '../../signals.js';
 import type { Tenure } from '../../tenure.js';
 import type { Context } from '../context.js';
 import { signalExit } from '../exit-codes.js';

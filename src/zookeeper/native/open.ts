@@ -1,6 +1,6 @@
 import type { Session } from '../../election/port.js';
-import { anyOf } from '../../election/stop.js';
 import { AuthenticationError, ConnectTimeoutError, CoordinatorError } from '../../errors.js';
+import { anyOf } from '../../signals.js';
 import { resolveServers } from '../resolve.js';
 import { formatServers, type ServerAddress } from '../servers.js';
 import type { HandleFactory } from './addon.js';
