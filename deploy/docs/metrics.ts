@@ -58,6 +58,7 @@ Every instrument of Tenure, by the name that Prometheus has for it, scraped or r
 
 A process without an SDK of its own:
 
+<!-- run in metrics => tenure, observer -->
 \`\`\`ts
 import { connect, fencingMetrics } from 'tenure';
 import { startTelemetry, telemetryLogger } from 'tenure/telemetry';
