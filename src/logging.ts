@@ -10,6 +10,7 @@ const LINES: Partial<Record<EventName, readonly [Level, string]>> = {
   renewal_failed: ['warn', 'a renewal failed'],
   disturbed: ['warn', 'this process was paused, or its clocks were moved'],
   joined: ['debug', 'joined the queue'],
+  left: ['debug', 'left the queue'],
   patient: ['info', 'first in the queue; waiting until an unannounced old lease is certainly over'],
   elected: ['info', 'elected'],
   recovered: ['debug', 'recovered'],

@@ -193,7 +193,10 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
     this.#stopRecord();
     this.#stopPredecessor();
     this.#leaveLeader();
-    if (outcome?.kind !== 'claimed' && this.#own !== null) this.#giveUp(this.#own);
+    if (outcome?.kind !== 'claimed' && this.#own !== null) {
+      this.#giveUp(this.#own);
+      this.#emit('left', {});
+    }
     settle();
   }
 
@@ -424,6 +427,7 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
   #emit<
     K extends
       | 'joined'
+      | 'left'
       | 'position'
       | 'predecessor'
       | 'patient'

@@ -71,6 +71,8 @@ export interface TenureEvents {
     /** A candidate of another library. */
     foreign: boolean;
   };
+  /** Out of the queue, without a term: given up, held, deleted by hand, or stepping back for the target of a transfer. */
+  left: ElectionEvent;
   /** First, and waiting for an unannounced old lease to be over. */
   patient: ElectionEvent & {
     /** For how long. */

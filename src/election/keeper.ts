@@ -148,6 +148,10 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
     return this.#lostAt === null ? 0 : this.#host.clock.monotonic() - this.#lostAt;
   }
 
+  get #over(): boolean {
+    return this.#holding.name === 'lost';
+  }
+
   now(): Instant {
     return instant(this.#host.clock);
   }
@@ -186,12 +190,13 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
     try {
       this.#view = await reading;
     } catch (error) {
-      if (!sessionLives(this.#attachment.session)) return;
+      if (this.#over || !sessionLives(this.#attachment.session)) return;
       this.#host.logger.error({ election: this.election, err: error }, 'the term record was overwritten');
       this.dispatch({ type: 'record', says: 'superseded' });
       return;
     }
-    this.#judgeRecord();
+    // Its candidate may stand in the queue again: what is told of that is not ours any more.
+    if (!this.#over) this.#judgeRecord();
   }
 
   /** A resource that has accepted a higher token refused ours, while our lease was good. */
@@ -206,7 +211,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
     if (this.#holding.name !== 'recovering') return;
     this.dispatch({ type: 'recovered' });
     // Its lease may have been over.
-    if (holdingState(this.#holding) === 'lost') return;
+    if (this.#over) return;
     this.#host.emit('recovered', {
       ...this.#event(),
       durationMs: this.#host.clock.monotonic() - this.openedAt.monotonic,
@@ -410,7 +415,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
    * predecessor leads now, and begins to date our renewals. Nobody else is told anything.
    */
   #touch(): void {
-    if (this.#holding.name === 'lost') return;
+    if (this.#over) return;
     const { session, turns } = this.#attachment;
     const path = `${this.#contest.paths.queue}/${this.#node}`;
     const write = () => session.write(path, this.#contest.data, -1);

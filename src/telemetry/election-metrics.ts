@@ -72,6 +72,7 @@ export class ElectionMetrics {
       else this.#set.processPauseDuration.record(ms / 1000);
     },
     joined: ({ election, candidateId, node, ahead }) => this.standing(election).joined(candidateId, node, ahead),
+    left: ({ election, candidateId }) => this.standing(election).left(candidateId),
     position: ({ election, candidateId, ahead }) => this.standing(election).moved(candidateId, ahead),
     predecessor: ({ election, candidateId, foreign }) => this.standing(election).sawPredecessor(candidateId, foreign),
     record_seen: ({ election, candidateId, recordedTerm, paused }) => {

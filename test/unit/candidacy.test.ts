@@ -37,6 +37,7 @@ class Scene {
   readonly stop = new AbortController();
   readonly turns = new Turns(1);
   readonly created: string[] = [];
+  readonly told: EventName[] = [];
   /** Session nodes, by their paths, that somebody has deleted. */
   readonly deleted = new Set<string>();
   timers = 0;
@@ -70,6 +71,7 @@ class Scene {
       uuid: () => `${UUID.slice(0, -1)}${this.#uuids++ % 10}`,
       logger: silentLogger,
       emit: (name) => {
+        this.told.push(name);
         if (name === abortsAt) this.stop.abort(new Error('given up'));
       },
     };
@@ -148,6 +150,7 @@ describe('a candidacy that is given up by who is told of it', () => {
     scene.change(`${paths.queue}/b-lock-0000000002`, 'deleted');
     await expect(outcome).rejects.toThrow('given up');
     expect(scene.subscriptions).toEqual([]);
+    expect(scene.told.at(-1)).toBe('left');
   });
 
   it('waits for nothing afterwards', async () => {
@@ -172,6 +175,7 @@ describe('a candidacy that is given up by who is told of it', () => {
     done();
     await settled();
     expect(scene.created).toEqual([]);
+    expect(scene.told).toEqual([]);
   });
 });
 

@@ -138,4 +138,18 @@ describe('a claim', () => {
     // Announced and left in one transaction, and no timer of the drain is left behind.
     expect(scene.log.at(-1)).toBe('transaction: write, remove');
   });
+
+  it('is not judged, nor told, by a term that is over before that is read', async () => {
+    const scene = new Scene();
+    scene.pauseBehindClaim = true;
+    const attachment = attached(scene, true);
+    const won = await new Candidacy(host, new Set(), attachment, contest, new AbortController().signal).run(true);
+    if (won.kind !== 'claimed') throw new Error(won.kind);
+    const told: string[] = [];
+    const keeper = new Keeper({ ...host, emit: (name) => told.push(name) }, attachment, contest, won, 1_000, () => {});
+    keeper.resign();
+    await keeper.released;
+    await new Promise(setImmediate);
+    expect(told).toEqual(['elected', 'draining', 'lost', 'released']);
+  });
 });

@@ -166,6 +166,17 @@ describe('metrics of elections', () => {
     expect((await scrape()).value('paused', a)).toBe(0);
   });
 
+  it('has no place of a candidate that has left the queue, and will be back when its process is not held any more', async () => {
+    const { provider, scrape } = testProvider();
+    const { telemetry } = testConnection({ meterProvider: provider });
+    telemetry.on('joined', { ...a1, node: 'n-0000000001', ahead: 2 });
+    expect((await scrape()).value('queue_position', a)).toBe(3);
+    telemetry.on('left', { ...a1 });
+    expect((await scrape()).value('queue_position', a)).toBe(0);
+    telemetry.on('joined', { ...a1, node: 'n-0000000009', ahead: 1 });
+    expect((await scrape()).value('queue_position', a)).toBe(2);
+  });
+
   it('counts what happens to the session, the process and its clocks', async () => {
     const { provider, scrape } = testProvider();
     const { telemetry } = testConnection({ meterProvider: provider });
