@@ -4,7 +4,7 @@ import type { Token } from '../token.js';
 import type { CampaignEffect, CampaignEvent, CampaignState, Claimed, Out, RecordView } from './campaign.js';
 import { campaignStep, enterQueue } from './campaign-step.js';
 import { decodeCandidate, isForeign, parseObject } from './candidate.js';
-import { writeClaim } from './claiming.js';
+import { type Claim, claimedRecord, writeClaim } from './claiming.js';
 import type { Contest } from './contest.js';
 import { withdrawClaim } from './ending.js';
 import { enqueue, listed, type Place } from './enqueue.js';
@@ -16,7 +16,7 @@ import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment, NodeData, Onlooker, SessionState, Watcher } from './port.js';
 import { aheadOf } from './queue.js';
 import { readRecord } from './reading.js';
-import { encodeRecord, type TermOfRecord, type TermRecord } from './record.js';
+import { encodeRecord } from './record.js';
 import type { Stoppable } from './stop.js';
 
 export interface Won {
@@ -445,13 +445,4 @@ function claimedToken(state: Exclude<CampaignState, { name: 'waiting' }>): Token
   if (state.name === 'claimed') return state.latest.token;
   if (state.name === 'out') return state.mayHaveClaimed ? state.token : null;
   return state.claimSentAt === null || state.view === null ? null : state.view.record.floor + state.self.czxid;
-}
-
-type Claim = CampaignEffect & { do: 'claim' };
-type Claimant = Pick<TermOfRecord, 'leaderId' | 'node' | 'session' | 'leaseMs' | 'metadata'>;
-
-/** The record with our term in it. What an operator has set stays, but for a transfer: a claim fulfils or voids it. */
-function claimedRecord({ base, term, token, previous }: Claim, claimant: Claimant, wallMs: number): TermRecord {
-  const electedAt = new Date(wallMs).toISOString();
-  return { ...base, latest: { term, token, ...claimant, electedAt, ended: null }, transfer: null, previous };
 }

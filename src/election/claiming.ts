@@ -1,5 +1,16 @@
+import type { CampaignEffect } from './campaign.js';
 import type { ElectionPaths } from './names.js';
 import type { Session, TransactionPart } from './port.js';
+import type { TermOfRecord, TermRecord } from './record.js';
+
+export type Claim = CampaignEffect & { do: 'claim' };
+type Claimant = Pick<TermOfRecord, 'leaderId' | 'node' | 'session' | 'leaseMs' | 'metadata'>;
+
+/** The record with our term in it. What an operator has set stays, but for a transfer: a claim fulfils or voids it. */
+export function claimedRecord({ base, term, token, previous }: Claim, claimant: Claimant, wallMs: number): TermRecord {
+  const electedAt = new Date(wallMs).toISOString();
+  return { ...base, latest: { term, token, ...claimant, electedAt, ended: null }, transfer: null, previous };
+}
 
 /**
  * Sends the claim: a compare-and-set of the record at `version`, -1 where there is none yet. Where the driver has

@@ -17,13 +17,13 @@ import {
 } from './holding.js';
 import type { Host } from './host.js';
 import { type Judgement, judge } from './judgement.js';
-import { leadershipLost } from './loss.js';
+import { asked, leadershipLost } from './loss.js';
 import { isKind } from './nodes.js';
 import type { OwnNodeNews, OwnNodeWatch } from './own-node.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
 import type { Attachment, Holder, Onlooker, RenewalNews, SessionState } from './port.js';
 import { readRecord } from './reading.js';
-import { type EndHow, encodeRecord, type PreviousTerm, type TermRecord, type Transfer } from './record.js';
+import { type EndHow, encodeRecord, type PreviousTerm, type Transfer } from './record.js';
 
 /**
  * Keeps one term: tells its reducer what happens to the session, the record and our node, and
@@ -476,13 +476,4 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   #event() {
     return { election: this.election, candidateId: this.leaderId, term: this.number, token: this.token };
   }
-}
-
-/** Who asked for the end, and why. */
-function asked(reason: LossReason, { pause, transfer, floor }: TermRecord, judgement: Judgement): string | undefined {
-  if (reason === 'paused' && pause !== null) return `by ${pause.by}: ${pause.reason}`;
-  if (reason === 'transferred' && transfer !== null) return `by ${transfer.by}: ${transfer.reason}`;
-  if (reason !== 'superseded') return undefined;
-  if (judgement === 'evicted') return 'it was evicted by an operator';
-  return judgement === 'below_floor' ? `the floor was raised to ${floor}` : undefined;
 }

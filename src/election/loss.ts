@@ -1,4 +1,6 @@
 import { LeadershipLostError, type LossReason } from '../errors.js';
+import type { Judgement } from './judgement.js';
+import type { TermRecord } from './record.js';
 
 const LOSS: Readonly<Record<LossReason, string>> = {
   lease_expired: 'no renewal was confirmed within the lease',
@@ -19,4 +21,17 @@ export function leadershipLost(reason: LossReason, term: string, detail?: string
     reason,
     `${term} is over: ${LOSS[reason]}${detail === undefined ? '' : ` (${detail})`}`,
   );
+}
+
+/** Who asked for the end, and why, as the record says. */
+export function asked(
+  reason: LossReason,
+  { pause, transfer, floor }: TermRecord,
+  judgement: Judgement,
+): string | undefined {
+  if (reason === 'paused' && pause !== null) return `by ${pause.by}: ${pause.reason}`;
+  if (reason === 'transferred' && transfer !== null) return `by ${transfer.by}: ${transfer.reason}`;
+  if (reason !== 'superseded') return undefined;
+  if (judgement === 'evicted') return 'it was evicted by an operator';
+  return judgement === 'below_floor' ? `the floor was raised to ${floor}` : undefined;
 }
