@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Most tests wait for servers and timeouts, not for a processor.
-    maxWorkers: 3,
+    maxWorkers: 4,
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/compiling.ts'],
     // A busy machine may be slow; what has to be quick, a test measures itself, beside something that is as slow there.
