@@ -36,6 +36,7 @@ export class Lifeline {
   #linger: NodeJS.Timeout | undefined;
   #untold = '';
   #telling: NodeJS.Immediate | undefined;
+  #toldFirst = false;
 
   /**
    * This process's lifeline; its helper is started with the first use. Give it back with {@link release}.
@@ -74,7 +75,7 @@ export class Lifeline {
     this.#tell({ tell: 'session', session });
     return {
       node: (path) => this.#tell({ tell: 'node', id, path }),
-      leads: (path) => this.#tellSoon({ tell: 'leads', id, path }),
+      leads: (path) => this.#tellFirst({ tell: 'leads', id, path }),
       left: (path) => this.#tellSoon({ tell: 'left', id, path }),
       over: () => this.#tell({ tell: 'over', id }),
     };
@@ -101,19 +102,29 @@ export class Lifeline {
 
   #tell(message: Message): void {
     this.#tellSoon(message);
-    this.#flush();
+    this.#write();
+  }
+
+  /** At once the first time in a turn: a worker begins in the very turn of its term, may never end it, and be killed in it. */
+  #tellFirst(message: Message): void {
+    this.#tellSoon(message);
+    if (this.#toldFirst) return;
+    this.#toldFirst = true;
+    this.#write();
   }
 
   /** Before the event loop turns: thousands of terms may begin or end in one turn, and each write is a call of the system. */
   #tellSoon(message: Message): void {
     this.#estate.told(message);
     this.#untold += encodeMessage(message);
-    this.#telling ??= setImmediate(() => this.#flush());
+    this.#telling ??= setImmediate(() => {
+      this.#telling = undefined;
+      this.#toldFirst = false;
+      this.#write();
+    });
   }
 
-  #flush(): void {
-    clearImmediate(this.#telling);
-    this.#telling = undefined;
+  #write(): void {
     const text = this.#untold;
     this.#untold = '';
     if (text !== '') this.#helper?.stdin?.write(text);

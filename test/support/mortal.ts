@@ -1,5 +1,5 @@
 import processes, { type ChildProcess } from 'node:child_process';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, writeSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { monotonicMs } from '../../src/verify/monotonic.js';
 import type { MortalOptions } from './mortals.js';
@@ -17,6 +17,7 @@ const {
   sessionTimeoutMs,
   lifeline,
   more,
+  spins = false,
   module = '../../src/index.js',
 } = JSON.parse(process.argv[2] ?? '') as MortalOptions;
 
@@ -33,6 +34,11 @@ const { connect } = (await import(module)) as typeof import('../../src/index.js'
 const tenure = await connect({ servers, sessionTimeoutMs, lifeline, ...more });
 const term = await tenure.election(election, { id }).campaign();
 const said = { term: term.number, token: term.token.toString() };
+if (spins) {
+  // By a call of the system: nothing that waits for the loop is written any more.
+  writeSync(1, `${JSON.stringify({ event: 'began', at: monotonicMs(), ...said })}\n`);
+  for (;;);
+}
 report({ event: 'began', at: monotonicMs(), ...said });
 term.signal.addEventListener('abort', () => {
   report({ event: 'ended', at: monotonicMs(), ...said, why: String(term.signal.reason) });

@@ -11,6 +11,8 @@ export interface MortalOptions {
   readonly id: string;
   readonly sessionTimeoutMs: number;
   readonly lifeline: boolean;
+  /** Never ends the turn in which its term begins. */
+  readonly spins?: boolean;
   /** Of `connect()`, besides these. */
   readonly more?: Pick<ConnectOptions, 'driver' | 'tls' | 'acl' | 'auth'>;
   /** Where `connect` is imported from: by default its source, or else what was compiled from it. */

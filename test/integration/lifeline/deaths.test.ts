@@ -7,7 +7,7 @@ import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { runs } from '../../support/command-run.js';
 import { median } from '../../support/failovers.js';
 import { helpersOf } from '../../support/helpers.js';
-import { Mortal } from '../../support/mortals.js';
+import { Mortal, type MortalOptions } from '../../support/mortals.js';
 import { Operator } from '../../support/operator.js';
 
 /* However a process dies, its leadership passes on at once; and never while it lives. */
@@ -52,7 +52,7 @@ interface Scene {
 }
 
 /** A leader in a process of its own and a successor here, which has seen renewals. */
-async function scene(lifeline = true): Promise<Scene> {
+async function scene(lifeline = true, more: Partial<MortalOptions> = {}): Promise<Scene> {
   elections += 1;
   const name = `deaths-${elections}`;
   const leader = await Mortal.leads({
@@ -61,6 +61,7 @@ async function scene(lifeline = true): Promise<Scene> {
     id: `mortal-${elections}`,
     sessionTimeoutMs: T,
     lifeline,
+    ...more,
   });
   mortals.add(leader);
   const next = tenure
@@ -107,6 +108,13 @@ describe('a process that dies', () => {
     await waitFor(async () => (await mark(stage.name)) !== '{"v":1,"ended":"died"}', {
       what: 'the end of the session',
     });
+  });
+
+  it('in the very turn in which its term began: as any other', async () => {
+    const stage = await scene(true, { spins: true });
+    const { ms, end } = await failover(stage, () => stage.leader.signal('SIGKILL'));
+    expect(end).toBe('died');
+    expect(ms).toBeLessThan(LEASE / 2);
   });
 
   it('at least 20 times faster than without the lifeline', async () => {
