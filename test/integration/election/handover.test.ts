@@ -116,10 +116,12 @@ describe.concurrent("a leader's candidate node is deleted by hand, its session a
     const options = { sessionTimeoutMs: T, book };
     await line.delayReplies(0.2 * T);
     const leader = await Contender.enter(line.address, name, 'leader', options);
+    // From now on: without renewals it leads for a moment, which may be over before the successor has connected.
+    const begun = waitFor(() => leader.term, { what: 'a term', intervalMs: 1 });
     await waitFor(async () => (await operator.record(name)) !== null, { what: 'a claim', intervalMs: 1 });
     await line.stall('requests');
     const successor = await Contender.enter(ensemble.connectString, name, 'successor', options);
-    const term = await leader.leading();
+    const term = await begun;
     await line.stall('replies');
     const [first] = await operator.queue(name);
     await operator.remove(`${operator.queuePath(name)}/${first?.node}`);
