@@ -24,6 +24,28 @@ const LINES: Partial<Record<EventName, readonly [Level, string]>> = {
 
 const ORDERLY: ReadonlySet<string> = new Set(['resigned', 'paused', 'transferred', 'held', 'closed']);
 
+/**
+ * A logger whose mistakes stay its own: it is called in the middle of the protocol, and a destination that is closed as the process
+ * ends mustn't stop a leader from announcing its end. The first mistake is told as a warning of the process.
+ */
+export function guarded(logger: Logger): Logger {
+  let told = false;
+  const guard =
+    (level: Level) =>
+    (fields: object, message: string): void => {
+      try {
+        logger[level](fields, message);
+      } catch (error) {
+        if (told) return;
+        told = true;
+        process.emitWarning(`the logger threw: ${error instanceof Error ? error.message : error}`, {
+          code: 'TENURE_LOGGER',
+        });
+      }
+    };
+  return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };
+}
+
 /** Writes an event to the log, bigint as decimal text; `ids` are those of the trace that it belongs to. */
 export function logEvent<K extends EventName>(logger: Logger, name: K, event: TenureEvents[K], ids?: object): void {
   if (name === 'session_opened') {

@@ -20,7 +20,7 @@ import { ClosedError } from './errors.js';
 import { HoldFile } from './hold-file.js';
 import { type Cancel, systemClock } from './lease/clock.js';
 import { type ConnectionLifeline, connectionLifeline } from './lifeline/connection.js';
-import { logEvent } from './logging.js';
+import { guarded, logEvent } from './logging.js';
 import {
   type ConnectOptions,
   type ElectionOptions,
@@ -302,7 +302,7 @@ export async function connect(options: ConnectOptions): Promise<Tenure> {
 }
 
 function processHost(options: ConnectOptions, telemetry: Telemetry): { host: Host; events: EventEmitter<Emitted> } {
-  const logger = options.logger ?? silentLogger;
+  const logger = options.logger === undefined ? silentLogger : guarded(options.logger);
   const events = new EventEmitter<Emitted>();
   const host: Host = {
     clock: systemClock,
