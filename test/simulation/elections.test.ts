@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { oneHolderPerToken, overlaps, RecordTrail } from './checker.js';
+import { DoubtTrail, oneHolderPerToken, overlaps, RecordTrail } from './checker.js';
 import { type Act, Fleet } from './fleet.js';
 import { torment } from './nemesis.js';
+import type { Change, Submission } from './transaction.js';
 import { createWorld } from './world.js';
 
 const ELECTION = 'settlement';
@@ -21,13 +22,24 @@ async function story(
   orders: ReadonlyMap<string, number>;
   log: string;
 }> {
-  const trail = new RecordTrail(`/tenure/${ELECTION}/term`);
+  const trail = new RecordTrail(ELECTION, T);
   const world = createWorld({
     seed,
     historyLimit: 3_000,
-    onCommit: (transaction, outcome) => trail.committed(transaction, outcome),
+    onCommit: (transaction, outcome) => trail.committed(transaction, outcome, world.now),
   });
-  const fleet = new Fleet(world, { election: ELECTION, sessionTimeoutMs: T });
+  const doubts = new DoubtTrail();
+  let log = '';
+  const fleet = new Fleet(world, {
+    election: ELECTION,
+    sessionTimeoutMs: T,
+    onTold: (told) => doubts.told(told),
+    onAct: (act) => {
+      trail.acted(act);
+      // What came before is what tells why; much more comes behind.
+      if (log === '' && trail.violations.length > 0) log = world.history.toString();
+    },
+  });
   // Any two clocks within 5 % of one another.
   for (let i = 0; i < CANDIDATES; i++) fleet.start(1 + (world.random.fraction() - 0.5) * 0.048);
   await torment(world, fleet, ELECTION, forMs, { operators });
@@ -35,6 +47,7 @@ async function story(
 
   const violations = [
     ...trail.violations,
+    ...doubts.violations,
     ...overlaps(fleet.acts),
     ...oneHolderPerToken(fleet.acts),
     ...fleet.failures,
@@ -51,7 +64,7 @@ async function story(
     steps: world.steps,
     acts: fleet.acts.length,
     orders: fleet.orders,
-    log: world.history.toString(),
+    log: log === '' ? world.history.toString() : log,
   };
 }
 
@@ -98,5 +111,44 @@ describe('the checker', () => {
   it('finds a token with two holders', () => {
     expect(oneHolderPerToken([act(1, 'a', 1, 10n), act(2, 'a', 1, 10n)])).toEqual([]);
     expect(oneHolderPerToken([act(1, 'a', 1, 10n), act(2, 'b', 1, 10n)])).toHaveLength(1);
+  });
+
+  it('finds an act of a term that is recorded as ended, or whose node has been gone for longer than a lease', () => {
+    const latest = { term: 1, token: '10', node: 'n', leaderId: 'a', session: 's', leaseMs: 2_666, metadata: {} };
+    const electedAt = new Date(0).toISOString();
+    const told = (change: Change, acts: readonly Act[]) => {
+      const trail = new RecordTrail(ELECTION, T);
+      const record = (ended: object | null): Change => {
+        const value = { v: 1, ...latest, electedAt, ended, floor: '0', pause: null, transfer: null, previous: null };
+        return { type: 'write', path: `/tenure/${ELECTION}/term`, data: Buffer.from(JSON.stringify(value)) };
+      };
+      const commit = (what: Change, at: number) =>
+        trail.committed(
+          { zxid: 1n, time: 0, change: what, submission: {} as Submission },
+          { ok: true, path: '', stat: null },
+          at,
+        );
+      commit(record(null), 0);
+      commit(change.type === 'nothing' ? record({ at: electedAt, how: 'resigned' }) : change, 100);
+      for (const each of acts) trail.acted(each);
+      return trail.violations.length;
+    };
+    const gone: Change = { type: 'remove', path: `/tenure/${ELECTION}/queue/n` };
+    expect(told({ type: 'nothing' }, [act(99, 'a', 1, 10n)])).toBe(0);
+    expect(told({ type: 'nothing' }, [act(101, 'a', 1, 10n)])).toBe(1);
+    expect(told(gone, [act(2_800, 'a', 1, 10n)])).toBe(0);
+    expect(told(gone, [act(2_900, 'a', 1, 10n)])).toBe(1);
+  });
+
+  it('finds a doubt that ended with a renewal that was sent before it', () => {
+    const told = (confirmedAt: number) => {
+      const doubts = new DoubtTrail();
+      doubts.told({ who: 'a', event: 'suspect', fields: {}, monotonic: 100 });
+      doubts.told({ who: 'a', event: 'renewal_confirmed', fields: { roundTripMs: 5 }, monotonic: confirmedAt });
+      doubts.told({ who: 'a', event: 'leading', fields: {}, monotonic: confirmedAt });
+      return doubts.violations.length;
+    };
+    expect(told(105)).toBe(0);
+    expect(told(104)).toBe(1);
   });
 });

@@ -17,12 +17,24 @@ export interface Act {
   readonly token: bigint;
 }
 
+/** What a worker's host was told. */
+export interface Told {
+  readonly who: string;
+  readonly event: keyof TenureEvents;
+  readonly fields: object;
+  readonly monotonic: number;
+}
+
 export interface FleetOptions {
   readonly election: string;
   readonly sessionTimeoutMs: number;
   readonly logger?: Logger;
   /** Replaces parts of the code under test: for the tests of the checker. */
   readonly assert?: (term: Term) => void;
+  /** Told of each act as it is done. */
+  readonly onAct?: (act: Act) => void;
+  /** Told of what each worker's host is told, at what its monotonic clock says. */
+  readonly onTold?: (told: Told) => void;
 }
 
 /** Worker processes that run the real election code in a simulated world; each acts as often as it may while it leads. */
@@ -80,6 +92,7 @@ export class Fleet {
       logger: this.#options.logger ?? silentLogger,
       emit: (event, fields) => {
         this.#world.record(name, event, fields);
+        this.#options.onTold?.({ who: name, event, fields, monotonic: client.clock.monotonic() });
       },
     };
     const options = resolveConnectOptions({ servers: 'simulated', sessionTimeoutMs });
@@ -105,19 +118,37 @@ export class Fleet {
     }
   }
 
+  /** Acts while it may. Asked to stop, it goes on for a while, as one that finishes what it has begun. */
   async #work(client: SimulatedClient, term: Term): Promise<void> {
-    while (!term.signal.aborted) {
-      try {
-        (this.#options.assert ?? ((held: Term) => held.assert()))(term);
-        // The act is instantaneous: what a pause right here would do is what guards are for, and no lease can prevent.
-        this.acts.push({ at: this.#world.now, who: client.name, term: term.number, token: term.token });
-      } catch {
-        // Suspect: no work now.
-      }
+    const act = () => this.#act(client, term);
+    // At once when doubt ends: what comes in a moment later may say that it should not have ended.
+    const stop = term.on('leading', act);
+    let until = Number.POSITIVE_INFINITY;
+    const toFinish = client.random() * FINISHING_MS;
+    while (client.clock.monotonic() < until && term.state !== 'lost') {
+      act();
       await new Promise<void>((resolve) => client.clock.after(20 + client.random() * 60, resolve));
+      if (term.signal.aborted) until = Math.min(until, client.clock.monotonic() + toFinish);
     }
+    stop();
+  }
+
+  #act(client: SimulatedClient, term: Term): void {
+    try {
+      (this.#options.assert ?? ((held: Term) => held.assert()))(term);
+    } catch {
+      // Suspect: no work now.
+      return;
+    }
+    // Instantaneous: what a pause right here would do is what guards are for, and no lease can prevent.
+    const act = { at: this.#world.now, who: client.name, term: term.number, token: term.token };
+    this.acts.push(act);
+    this.#options.onAct?.(act);
   }
 }
+
+/** How long a worker takes at most to finish what it has begun, by its own clock. */
+export const FINISHING_MS = 400;
 
 const REFUSALS: ReadonlySet<string> = new Set([
   'ALREADY_PAUSED',

@@ -1,3 +1,4 @@
+import { decodeRecord, encodeRecord } from '../../src/election/record.js';
 import type { SimulatedClient } from './client.js';
 import type { Fleet } from './fleet.js';
 import type { World } from './world.js';
@@ -13,6 +14,8 @@ interface Around {
   /** Somewhere between two bounds. */
   between(low: number, high: number): number;
   victim(): SimulatedClient | undefined;
+  /** Who acted last, if it can. */
+  leader(): SimulatedClient | undefined;
 }
 
 const T = 4_000;
@@ -78,6 +81,102 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
+/** What it takes several things at once for: each is aimed at the leader. */
+const PLOTS: Readonly<Record<string, Fault>> = {
+  /**
+   * Its replies come late; then nothing of it arrives any more, while the last of its renewals are still to be confirmed; and
+   * once they are, nothing reaches it, not even that its node is deleted.
+   */
+  late_replies: (around) => {
+    const { world, leader, between } = around;
+    const client = leader();
+    if (client === undefined) return;
+    // Half a lease after it was renewed it is in doubt anyway; and after ⅔ T of silence it gives its server up.
+    const byMs = between(0.4 * T, 0.62 * T);
+    for (const server of world.servers) world.slow(server, client, byMs);
+    world.schedule(between(byMs, T), () => {
+      for (const server of world.servers) world.cutOneWay(client, server);
+      world.schedule(between(5, T / 4), () => deleteLeader(around));
+      world.schedule(byMs + 5, () => world.cutClient(client));
+      world.schedule(between(T, 1.5 * T), () => world.healClient(client));
+    });
+  },
+  /**
+   * Away while its node is deleted, and back just in time; then it hears the answer to its handshake, and nothing that comes
+   * behind.
+   */
+  handshakes_only: (around) => {
+    const { world, leader, between } = around;
+    const client = leader();
+    const session = client?.driver.sessions[0];
+    if (client === undefined || session === undefined) return;
+    world.cutClient(client);
+    client.dropConnection();
+    world.schedule(between(0, 300), () => deleteLeader(around));
+    world.schedule(between(400, 0.6 * T), () => {
+      world.healClient(client);
+      const stop = session.onState((state) => {
+        if (state !== 'connected') return;
+        for (const server of world.servers) world.cutOneWay(server, client);
+      });
+      world.schedule(between(T, 1.5 * T), () => {
+        stop();
+        world.healClient(client);
+      });
+    });
+  },
+  /** While nobody is connected, the leader's node is deleted and made again under the same name, as by restoring a copy. */
+  recreate_leader: (around) => {
+    const { world, fleet, between } = around;
+    const clients = fleet.alive.map(({ client }) => client);
+    const path = leadersPath(around);
+    const node = path === null ? null : world.inspect(path);
+    if (path === null || node === null) return;
+    for (const client of clients) {
+      world.cutClient(client);
+      client.dropConnection();
+    }
+    // It belongs to no session that could die: what nobody has taken away by then would stand for ever.
+    const removeOwnerless = () => {
+      if (world.inspect(path)?.stat.owner === null) void world.operator.remove(path);
+    };
+    void world.operator
+      .remove(path)
+      .then(() => world.operator.create(path, node.data))
+      .then(() => world.schedule(2 * T, removeOwnerless));
+    world.schedule(between(200, T / 4), () => {
+      for (const client of clients) world.healClient(client);
+    });
+  },
+  /** An operator's program marks the term as ended, and dies before it has deleted the node. */
+  half_an_eviction: ({ world, election }) => {
+    const path = recordOf(election);
+    const found = world.inspect(path);
+    if (found === null) return;
+    const record = decodeRecord(found.data, path);
+    const { latest } = record;
+    if (latest === null || latest.ended !== null) return;
+    const ended = { at: new Date(found.stat.mtime).toISOString(), how: 'evicted' as const };
+    void world.operator.write(path, encodeRecord({ ...record, latest: { ...latest, ended } }), found.stat.version);
+  },
+};
+
+function recordOf(election: string): string {
+  return `/tenure/${election}/term`;
+}
+
+/** The path of the node that the record names. */
+function leadersPath({ world, election }: Around): string | null {
+  const found = world.inspect(recordOf(election));
+  const latest = found === null ? null : decodeRecord(found.data, recordOf(election)).latest;
+  return latest === null ? null : `/tenure/${election}/queue/${latest.node}`;
+}
+
+function deleteLeader(around: Around): void {
+  const path = leadersPath(around);
+  if (path !== null) void around.world.operator.remove(path);
+}
+
 const BY = { by: 'operator', reason: 'by the seed' };
 
 /** What operators do; also what they do at the worst of times. */
@@ -119,10 +218,6 @@ const ORDERS: Readonly<Record<string, Fault>> = {
   },
 };
 
-const ORDER_NAMES = Object.keys(ORDERS);
-
-export const FAULT_NAMES = Object.keys(FAULTS);
-
 /**
  * Does something every now and then, by the world's seed, until `untilMs`; then everything heals. With `operators` a third
  * of it is what operators do.
@@ -138,17 +233,15 @@ export async function torment(
   const between = (low: number, high: number) => low + random.fraction() * (high - low);
   const pick = <V>(from: readonly V[]) => from[Math.floor(random.fraction() * from.length)];
   // Half of the time the one that matters: the present leader.
-  const victim = () => {
-    const alive = fleet.alive.filter(({ client }) => !client.frozen).map(({ client }) => client);
-    const latest = fleet.acts.at(-1)?.who;
-    return random.fraction() < 0.5 ? (alive.find(({ name }) => name === latest) ?? pick(alive)) : pick(alive);
-  };
+  const able = () => fleet.alive.filter(({ client }) => !client.frozen).map(({ client }) => client);
+  const leader = () => able().find(({ name }) => name === fleet.acts.at(-1)?.who);
+  const victim = () => (random.fraction() < 0.5 ? (leader() ?? pick(able())) : pick(able()));
   while (world.now < untilMs) {
     await world.run({ untilMs: world.now + between(20, T) });
-    const ordered = operators && random.fraction() < 1 / 3;
-    const name = (ordered ? pick(ORDER_NAMES) : pick(FAULT_NAMES)) ?? 'freeze';
+    const kind = operators && random.fraction() < 1 / 3 ? ORDERS : random.fraction() < 1 / 6 ? PLOTS : FAULTS;
+    const name = pick(Object.keys(kind)) ?? 'freeze';
     world.record('nemesis', name);
-    (ordered ? ORDERS : FAULTS)[name]?.({ world, fleet, election, pick, between, victim });
+    kind[name]?.({ world, fleet, election, pick, between, victim, leader });
   }
   // Longer than any fault lasts.
   await world.run({ untilMs: world.now + 5 * T });

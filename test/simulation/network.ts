@@ -96,7 +96,10 @@ export class Endpoint<In, Out> {
 
   #enqueue(message: In | null, local = false): void {
     if (this.#closed) return;
-    this.#lastReady = Math.max(this.#lastReady, this.#network.scheduler.now + this.#network.delay());
+    this.#lastReady = Math.max(
+      this.#lastReady,
+      this.#network.scheduler.now + this.#network.delay() + this.#network.lag(this.peer.host, this.host),
+    );
     this.#queue.push({ readyAt: this.#lastReady, message, local });
     this.#pump();
   }
@@ -137,6 +140,7 @@ export class Network {
   readonly random: Random;
   readonly #delays: Delays;
   readonly #cuts = new Set<string>();
+  readonly #lags = new Map<string, number>();
   readonly #open = new Set<AnyEndpoint>();
 
   constructor(scheduler: Scheduler, random: Random, delays: Delays) {
@@ -165,6 +169,15 @@ export class Network {
     return this.random.chance(spikeChance) ? this.random.between(high, spike) : this.random.between(low, high);
   }
 
+  /** What a message takes that way on top of its usual delay. */
+  lag(from: Host, to: Host): number {
+    return this.#lags.get(way(from, to)) ?? 0;
+  }
+
+  slow(from: Host, to: Host, byMs: number): void {
+    this.#lags.set(way(from, to), byMs);
+  }
+
   isCut(from: Host, to: Host): boolean {
     return this.#cuts.size > 0 && this.#cuts.has(way(from, to));
   }
@@ -174,8 +187,10 @@ export class Network {
     this.#cuts.add(way(from, to));
   }
 
-  /** Both ways. */
+  /** Both ways, and both as quick as ever. */
   heal(a: Host, b: Host): void {
+    this.#lags.delete(way(a, b));
+    this.#lags.delete(way(b, a));
     this.#cuts.delete(way(a, b));
     this.#cuts.delete(way(b, a));
     for (const endpoint of this.#open) endpoint.resume();
@@ -183,6 +198,7 @@ export class Network {
 
   healAll(): void {
     this.#cuts.clear();
+    this.#lags.clear();
     for (const endpoint of this.#open) endpoint.resume();
   }
 

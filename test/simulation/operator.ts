@@ -21,8 +21,9 @@ export class Operator {
     return this.#submit({ type: 'create', path, data, mode: 'persistent' });
   }
 
-  write(path: string, data: Uint8Array): Promise<Outcome> {
-    return this.#submit({ type: 'write', path, data, version: -1 });
+  /** With the version that was looked at, nothing is overwritten that came between. */
+  write(path: string, data: Uint8Array, version = -1): Promise<Outcome> {
+    return this.#submit({ type: 'write', path, data, version });
   }
 
   remove(path: string): Promise<Outcome> {

@@ -187,6 +187,12 @@ export class World {
     this.#network.cut(hostOf(from), hostOf(to));
   }
 
+  /** What `from` sends to `to` takes so much longer, in its order, until healed. */
+  slow(from: SimulatedClient | Server, to: SimulatedClient | Server, byMs: number): void {
+    this.record(from.name, `reaches ${to.name} ${byMs.toFixed()} ms later`);
+    this.#network.slow(hostOf(from), hostOf(to), byMs);
+  }
+
   heal(a: SimulatedClient | Server, b: SimulatedClient | Server): void {
     this.record(a.name, `and ${b.name} reach one another again`);
     this.#network.heal(hostOf(a), hostOf(b));
