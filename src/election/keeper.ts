@@ -238,7 +238,10 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
     this.dispatch({ type: 'doubt', reason: 'connection_lost' });
   }
 
-  sure(): void {}
+  /** The renewals that were sent ahead of the answer were no proof, however often the connection was lost meanwhile. */
+  sure(): void {
+    if (!this.#over) this.#attachment.renewals.renewNow();
+  }
 
   stateChanged(state: SessionState): void {
     if (state === 'connected') this.dispatch({ type: 'connected' });
@@ -247,8 +250,10 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   }
 
   renewal(news: RenewalNews): void {
-    if (news.type === 'confirmed') this.dispatch({ type: 'confirmed', sentAt: news.sentAt }, news.now);
-    else if (news.type === 'disturbed') this.dispatch({ type: 'doubt', reason: news.disturbance.kind });
+    if (news.type === 'confirmed') {
+      // Ahead of the answer whether our node is still there: nothing would tell us that it isn't.
+      if (!this.#watch.unsure) this.dispatch({ type: 'confirmed', sentAt: news.sentAt }, news.now);
+    } else if (news.type === 'disturbed') this.dispatch({ type: 'doubt', reason: news.disturbance.kind });
     else if (news.type === 'gone') this.dispatch({ type: 'gone', reason: 'session_node_gone' });
   }
 
@@ -274,7 +279,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   #catchUp({ claimed, watch, behind }: Won): void {
     const { session, renewals } = this.#attachment;
     if (watch.gone) this.dispatch({ type: 'gone', reason: 'node_gone' });
-    if (session.state === 'disconnected') this.dispatch({ type: 'doubt', reason: 'connection_lost' });
+    if (session.state === 'disconnected' || watch.unsure) this.dispatch({ type: 'doubt', reason: 'connection_lost' });
     if (!sessionLives(session)) this.dispatch({ type: 'gone', reason: 'session_expired' });
     // Whoever waits behind us looks at the one that the record names, and sees nothing of renewals that go elsewhere.
     if (renewals.node !== claimed.latest.session) this.dispatch({ type: 'gone', reason: 'session_node_gone' });

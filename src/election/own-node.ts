@@ -26,6 +26,9 @@ export class OwnNodeWatch {
   readonly #cancel: Cancel;
   #gone = false;
   #cancelled = false;
+  /** How often the watch was lost; only the answer to the newest question tells that it is armed. */
+  #losses = 0;
+  #unsure = false;
   #news = DEAF;
 
   constructor(host: Host, session: Session, path: string) {
@@ -41,6 +44,11 @@ export class OwnNodeWatch {
 
   get gone(): boolean {
     return this.#gone;
+  }
+
+  /** Whether the watch was lost, and the node has not been seen since: nothing would tell that it goes. */
+  get unsure(): boolean {
+    return this.#unsure;
   }
 
   /** One listener at a time: the campaign first, then the term. */
@@ -67,14 +75,22 @@ export class OwnNodeWatch {
   }
 
   #armAgain(): void {
+    this.#losses += 1;
+    this.#unsure = true;
+    const loss = this.#losses;
     this.arm().then(
       (czxid) => {
         if (czxid === null) this.#tellGone();
-        else if (!this.#cancelled) this.#news.sure();
+        else if (loss === this.#losses) this.#tellSure();
       },
       () => {},
     );
     this.#news.unsure();
+  }
+
+  #tellSure(): void {
+    this.#unsure = false;
+    if (!this.#cancelled) this.#news.sure();
   }
 
   #tellGone(): void {

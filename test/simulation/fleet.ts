@@ -4,6 +4,7 @@ import type { TenureEvents } from '../../src/election/events.js';
 import { type Host, type Logger, silentLogger } from '../../src/election/host.js';
 import type { Term } from '../../src/election/term.js';
 import { TenureError } from '../../src/errors.js';
+import type { Cancel } from '../../src/lease/clock.js';
 import { resolveConnectOptions } from '../../src/options.js';
 import { Tenure } from '../../src/tenure.js';
 import type { SimulatedClient } from './client.js';
@@ -46,6 +47,7 @@ export class Fleet {
   readonly orders = new Map<string, number>();
   readonly #world: World;
   readonly #options: FleetOptions;
+  readonly #told = new EventEmitter();
   #operator: Promise<Election> | null = null;
   #named = 0;
 
@@ -93,6 +95,7 @@ export class Fleet {
       emit: (event, fields) => {
         this.#world.record(name, event, fields);
         this.#options.onTold?.({ who: name, event, fields, monotonic: client.clock.monotonic() });
+        this.#told.emit(`${name} ${event}`);
       },
     };
     const options = resolveConnectOptions({ servers: 'simulated', sessionTimeoutMs });
@@ -103,6 +106,13 @@ export class Fleet {
     const { client, tenure } = this.#process('operator', 0, 1, 0);
     await started(client, tenure);
     return tenure.election(this.#options.election);
+  }
+
+  /** Calls back when this worker's host is told of such an event for the first time from now on, in the same turn. */
+  once(client: SimulatedClient, event: keyof TenureEvents, listener: () => void): Cancel {
+    const name = `${client.name} ${event}`;
+    this.#told.once(name, listener);
+    return () => this.#told.off(name, listener);
   }
 
   get alive() {

@@ -102,25 +102,33 @@ const PLOTS: Readonly<Record<string, Fault>> = {
     });
   },
   /**
-   * Away while its node is deleted, and back just in time; then it hears the answer to its handshake, and nothing that comes
-   * behind.
+   * Away while its node is deleted, and back just in time; then it hears the answer to its handshake, or its first renewal
+   * confirmed, and nothing that comes behind.
    */
-  handshakes_only: (around) => {
-    const { world, leader, between } = around;
+  deaf_again: (around) => {
+    const { world, fleet, leader, between } = around;
     const client = leader();
     const session = client?.driver.sessions[0];
     if (client === undefined || session === undefined) return;
+    const deafen = () => {
+      for (const server of world.servers) world.cutOneWay(server, client);
+    };
     world.cutClient(client);
     client.dropConnection();
     world.schedule(between(0, 300), () => deleteLeader(around));
     world.schedule(between(400, 0.6 * T), () => {
       world.healClient(client);
-      const stop = session.onState((state) => {
-        if (state !== 'connected') return;
-        for (const server of world.servers) world.cutOneWay(server, client);
-      });
+      const atRenewal = between(0, 1) < 0.7;
+      const stops = [
+        session.onState((state) => {
+          if (state === 'connected' && !atRenewal) deafen();
+        }),
+        fleet.once(client, 'renewal_confirmed', () => {
+          if (atRenewal) deafen();
+        }),
+      ];
       world.schedule(between(T, 1.5 * T), () => {
-        stop();
+        for (const stop of stops) stop();
         world.healClient(client);
       });
     });

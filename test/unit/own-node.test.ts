@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Host, silentLogger } from '../../src/election/host.js';
 import { OwnNodeWatch } from '../../src/election/own-node.js';
@@ -34,5 +35,34 @@ describe('our own node', () => {
     ['nobody: it was made again, to stay', null],
   ])('is not ours when its owner is %s', async (_whose, owner) => {
     await expect(new OwnNodeWatch(host, sessionThatSees(owner), '/q/n').arm()).resolves.toBeNull();
+  });
+
+  it('is sure again with the answer to the newest question alone, when its watch was lost twice', async () => {
+    const answers: (() => void)[] = [];
+    let lose = () => {};
+    const session = {
+      ...sessionThatSees(null),
+      onNode: (_path: string, listener: (change: 'children') => void) => {
+        lose = () => listener('children');
+        return () => {};
+      },
+      children: () =>
+        new Promise((resolve) => {
+          answers.push(() => resolve({ names: [], stat: { czxid: 7n, owner: '00000000000000aa', children: 0 } }));
+        }),
+    } as unknown as Session;
+    const watch = new OwnNodeWatch(host, session, '/q/n');
+    const told: string[] = [];
+    watch.listen({ gone: () => told.push('gone'), unsure: () => told.push('unsure'), sure: () => told.push('sure') });
+    expect(watch.unsure).toBe(false);
+    lose();
+    lose();
+    answers[0]?.();
+    await turn();
+    expect(watch.unsure).toBe(true);
+    answers[1]?.();
+    await turn();
+    expect(watch.unsure).toBe(false);
+    expect(told).toEqual(['unsure', 'unsure', 'sure']);
   });
 });
