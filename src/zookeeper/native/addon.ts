@@ -102,15 +102,27 @@ function installed(): boolean {
   }
 }
 
-/** The addon's object without the package's JavaScript around it, which formats each call for a log even when that is off. */
+/** A client of each package that was found good. See {@link factoryFrom} for why they are kept. */
+const probes = new Map<unknown, unknown>();
+
+/**
+ * The addon's object without the package's JavaScript around it, which formats each call for a log even when that is off.
+ *
+ * The client that is looked at is kept for ever: one that is collected before the first `init` has silenced the addon writes
+ * "ZooKeeper destructor invoked" to standard output, which is the program's own.
+ */
 function factoryFrom(Client: unknown): HandleFactory {
   const make = (): Handle => {
     const { native } = new (Client as new (config: object) => { native: Handle })({});
     return native;
   };
+  if (probes.has(Client)) return make;
   try {
     const probe: Partial<Handle> | undefined = make();
-    if (typeof probe?.init === 'function' && typeof probe.a_get_children2 === 'function') return make;
+    if (typeof probe?.init === 'function' && typeof probe.a_get_children2 === 'function') {
+      probes.set(Client, probe);
+      return make;
+    }
   } catch {
     // Not a class at all: the same message.
   }
