@@ -59,7 +59,8 @@ export function drawList() {
     if (focused !== undefined) drawn.get(focused)?.button.focus();
   }
   const few = found.length === rows.size ? '' : ` of ${rows.size.toLocaleString()}`;
-  say(at('count'), rows.size === 0 ? 'No elections here yet.' : `${found.length.toLocaleString()}${few} elections`);
+  const kind = rows.size === 1 ? 'election' : 'elections';
+  say(at('count'), rows.size === 0 ? 'No elections here yet.' : `${found.length.toLocaleString()}${few} ${kind}`);
   at('pages').hidden = pages === 1;
   say(at('page'), `${page + 1} of ${pages}`);
   at('before').disabled = page === 0;
