@@ -55,7 +55,11 @@ export function oneElection(view: ElectionView, { style }: Pick<Page, 'style'>):
     facts.push(['paused', `by ${visible(paused.by)} at ${visible(paused.at)}: ${visible(paused.reason)}`]);
   }
   const lines = table(facts.map(([name, value]) => [style.dim(name), value]));
-  if (view.candidates.length === 0) return `${lines}\n\nnobody stands in the queue`;
+  if (view.candidates.length === 0) {
+    // What a mistyped name looks like, too.
+    const ever = view.term > 0 ? '' : ', and nobody has ever led: check the name, the root and the chroot';
+    return `${lines}\n\nnobody stands in the queue${ever}`;
+  }
   const queue = view.candidates.map((candidate, index) => queueRow(candidate, index, leader?.node === candidate.node));
   const heading = ['', 'CANDIDATE', 'HOST', 'PID', 'JOINED', 'ZNODE'].map(style.bold);
   return `${lines}\n\n${table([heading, ...queue])}`;

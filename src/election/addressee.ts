@@ -2,6 +2,9 @@ import { AmbiguousCandidateError, InvalidOptionError, UnknownCandidateError } fr
 import { shown } from './checks.js';
 import type { ElectionView } from './view.js';
 
+/** How many candidates an error names. */
+const NAMED = 5;
+
 /** The candidate whom an operator means. */
 export interface Addressee {
   readonly node: string;
@@ -30,10 +33,9 @@ export function addressee({ candidates, leader, election }: ElectionView, wanted
   const place = places[0];
   const found = place === undefined ? undefined : candidates[place];
   if (place === undefined || found === undefined) {
-    const who = candidates.slice(0, 5).map(({ id }) => id);
     throw new UnknownCandidateError(
       `no candidate of ${JSON.stringify(election)} has the node or id ${JSON.stringify(wanted)}: ` +
-        (who.length === 0 ? 'nobody stands' : `${candidates.length} stand, first ${who.join(', ')}`),
+        standing(candidates),
     );
   }
   if (places.length > 1) {
@@ -50,4 +52,12 @@ export function addressee({ candidates, leader, election }: ElectionView, wanted
     leads: leader?.node === found.node,
     foreignAhead: foreign?.node ?? null,
   };
+}
+
+/** Who could have been meant: the first few. */
+function standing(candidates: ElectionView['candidates']): string {
+  const some = candidates.slice(0, NAMED).map(({ id }) => id);
+  if (some.length === 0) return 'nobody stands';
+  const more = candidates.length - some.length;
+  return `in the queue stand ${some.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }

@@ -117,7 +117,7 @@ describe('a candidate that is named', () => {
     expect(addressee(queue, 'n-2')).toMatchObject({ node: 'n-2', place: 1, leads: false });
     expect(addressee(queue, 'c')).toMatchObject({ node: 'n-3', place: 2 });
     expect(addressee(queue, 'n-1')).toMatchObject({ place: 0, leads: true, foreignAhead: null });
-    expect(() => addressee(queue, 'z')).toThrow(/3 stand, first n-2, b, c/);
+    expect(() => addressee(queue, 'z')).toThrow(/in the queue stand n-2, b, c$/);
     expect(() => addressee(view(), 'z')).toThrow(/nobody stands/);
     expect(() => addressee(view(ours('n-1', 'x'), ours('n-2', 'x')), 'x')).toThrow(/n-1 or n-2/);
   });

@@ -160,7 +160,7 @@ it('refuses what makes no sense, and says why', async () => {
   }
   await expect(election.pause({ ...order, reason: 'x'.repeat(501) })).rejects.toThrow(/500 characters/);
   await expect(election.transfer({ ...order, to: 'nobody' })).rejects.toMatchObject({ code: 'UNKNOWN_CANDIDATE' });
-  await expect(election.evict({ ...order, node: 'nobody' })).rejects.toThrow(/3 stand, first a, twin, twin/);
+  await expect(election.evict({ ...order, node: 'nobody' })).rejects.toThrow(/in the queue stand a, twin, twin/);
   await expect(election.transfer({ ...order, to: 'twin' })).rejects.toMatchObject({ code: 'AMBIGUOUS_CANDIDATE' });
   await expect(election.transfer({ ...order, to: 'a' })).rejects.toThrow(/leads .* already/);
   await expect(ops.remove(name)).rejects.toMatchObject({ code: 'ELECTION_IN_USE' });
