@@ -19,7 +19,7 @@ export const pause = defineCommand({
   summary: 'let nobody lead until it is resumed',
   description: [
     'The leader stops its work and joins the queue again, and nobody leads until tenure resume, whatever is restarted ' +
-      'meanwhile.',
+      'meanwhile. tenure run joins again with --restart on-failure or always only, and else ends with code 123.',
     "A leader that is frozen or cut off doesn't hear of it. Its lease ends by itself, but what it had begun may arrive " +
       'later. With --guard the fence of the resource is raised above its token as well, once it has ended its term or ' +
       'the time of --wait is over: then the resource refuses what comes too late.',

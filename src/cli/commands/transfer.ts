@@ -13,7 +13,8 @@ export const transfer = defineCommand({
   summary: 'hand the leadership to another candidate',
   description: [
     'The leader stops its work, and whoever stands before the target joins the queue again behind it. The target has to ' +
-      'be among the first 16 behind the leader.',
+      'be among the first 16 behind the leader. A tenure run that leads joins again with --restart on-failure or always ' +
+      'only, and else ends with code 123.',
     'It is void when the target leaves or the deadline passes. A later transfer, or a pause, takes its place.',
   ],
   operands: [{ name: 'ELECTION', required: true, help: 'the name of an election' }],
