@@ -25,8 +25,8 @@ export class InvalidOptionError extends TenureError {
   /** The option's name, as the caller wrote it. */
   readonly option: string;
 
-  constructor(option: string, message: string) {
-    super(message);
+  constructor(option: string, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.option = option;
   }
 }

@@ -74,6 +74,9 @@ const tenure = await connect({
 const observer = fencingMetrics({ resources: ['ledger'], tasks: ['nightly'] });
 \`\`\`
 
+A second process of one machine needs a port of its own, by \`startTelemetry({ prometheus: { port: 9465 } })\` or
+\`OTEL_EXPORTER_PROMETHEUS_PORT=9465\`.
+
 The page is rendered in slices, so that a scrape of a thousand elections holds no leader's event loop for long;
 \`telemetry.metricsHandler\` answers scrapes in a server of your own. Call \`telemetry.shutdown()\` last.
 

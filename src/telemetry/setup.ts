@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { type MeterProvider, metrics as metricsApi, trace } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { type metrics, NodeSDK, type NodeSDKConfiguration, resources } from '@opentelemetry/sdk-node';
+import { InvalidOptionError } from '../errors.js';
 import { asksFor, asksForOtlp, otlpReader } from './otlp.js';
 import { PrometheusPage } from './prometheus-page.js';
 import { views } from './views.js';
@@ -48,7 +49,7 @@ export interface RunningTelemetry extends AsyncDisposable {
  * where the standard environment variables ask for it (`OTEL_EXPORTER_OTLP_ENDPOINT` and its kin). Call it before
  * `connect()`.
  *
- * @throws when the address of the metrics is taken
+ * @throws {InvalidOptionError} when metrics can't be served at the address, as where another process of this machine is
  */
 export async function startTelemetry(setup: TelemetrySetup = {}): Promise<RunningTelemetry> {
   const reader = new PrometheusExporter({ preventServerStart: true });
@@ -113,9 +114,15 @@ function serve(page: PrometheusPage, options: { host?: string; port?: number }):
   // Being scraped is no reason to stay alive.
   server.unref();
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const refuse = (cause: Error): void => {
+      const fix =
+        'give each process of a machine its own (prometheus: { port }, or OTEL_EXPORTER_PROMETHEUS_PORT; 0: a free one)';
+      const message = `prometheus: metrics can't be served: ${cause.message}; ${fix}, or none (prometheus: false)`;
+      reject(new InvalidOptionError('prometheus', message, { cause }));
+    };
+    server.once('error', refuse);
     server.listen({ host, port }, () => {
-      server.off('error', reject);
+      server.off('error', refuse);
       resolve(server);
     });
   });

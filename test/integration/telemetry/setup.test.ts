@@ -123,9 +123,12 @@ describe('the SDK that is set up', () => {
     expect(elected).toMatchObject({ election: 'settlement', term: 1, token, trace_id: campaign?.traceId });
   });
 
-  it('says that the address of its page is taken', async () => {
+  it('says that the address of its page is taken, and what to do', async () => {
     const { port } = receiver.address() as AddressInfo;
-    await expect(startTelemetry({ prometheus: { port } })).rejects.toThrow(/EADDRINUSE/);
+    await expect(startTelemetry({ prometheus: { port } })).rejects.toMatchObject({
+      option: 'prometheus',
+      message: expect.stringMatching(/EADDRINUSE.*give each process of a machine its own/),
+    });
   });
 });
 
