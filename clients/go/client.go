@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -66,7 +67,8 @@ func New(options Options) (*Client, error) {
 //   - ctx is done: work is told through its own context, the leadership is given up once it has returned, and Lead returns
 //     ctx's cause;
 //   - work returns an error after the term was lost that isn't about that (ErrNotLeading, context.Canceled);
-//   - the sidecar refuses the candidacy for good: a *SidecarError. A sidecar that doesn't answer is waited for.
+//   - the sidecar refuses the candidacy for good: a *SidecarError. A sidecar that doesn't answer is waited for, with a
+//     warning to slog's default logger.
 func (c *Client) Lead(ctx context.Context, election string, work func(ctx context.Context, term *Term) error) error {
 	id := c.options.ID
 	if id == "" {
@@ -129,6 +131,7 @@ func (c *Client) join(ctx context.Context, election, id string) (*standing, erro
 	if c.options.Metadata != nil {
 		wish["metadata"] = c.options.Metadata
 	}
+	warned := false
 	for delay := 100 * time.Millisecond; ; delay = min(2*delay, interval) {
 		var first answer
 		sentAt := now()
@@ -145,6 +148,10 @@ func (c *Client) join(ctx context.Context, election, id string) (*standing, erro
 				return nil, refused
 			}
 			pause = min(max(pause, refused.RetryAfter), patience)
+		}
+		if !warned && ctx.Err() == nil {
+			warned = true
+			slog.Warn("tenure: not in the queue yet, and goes on trying", "election", election, "id", id, "error", err)
 		}
 		select {
 		case <-ctx.Done():

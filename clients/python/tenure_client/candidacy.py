@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import secrets
@@ -11,12 +12,14 @@ from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterator, Mapping, Optional, TypeVar
 
 from .clock import now
-from .errors import Closed, NotLeading, SidecarError, SidecarUnreachable
+from .errors import Closed, NotLeading, SidecarError, SidecarUnreachable, TenureError
 from .sidecar import Sidecar, encode
 from .standing import Standing
 from .term import Term
 
 T = TypeVar("T")
+
+_log = logging.getLogger("tenure_client")
 
 
 class Candidacy:
@@ -145,21 +148,26 @@ class Candidacy:
         path = f"/v1/elections/{encode(self.election)}/candidacy?id={encode(self.id)}"
         line = self._sidecar.line()
         delay = 0.1
+        warned = False
+        trouble: TenureError
         try:
             while True:
                 sent_at = now()
                 try:
                     _, answer = line.request("PUT", path, self._wish)
-                except SidecarUnreachable:
-                    pause = delay
+                except SidecarUnreachable as error:
+                    pause, trouble = delay, error
                 except SidecarError as error:
                     if not error.retriable:
                         raise
-                    pause = min(delay if error.retry_after is None else error.retry_after, 5.0)
+                    pause, trouble = min(delay if error.retry_after is None else error.retry_after, 5.0), error
                 else:
                     standing = Standing(self._sidecar, self.election, self.id, answer["key"], self._drain)
                     standing.start(answer, sent_at)
                     return standing
+                if not warned:
+                    warned = True
+                    _log.warning("%s: %s is not in the queue yet, and goes on trying: %s", self.election, self.id, trouble)
                 delay = min(delay * 2, 2.0)
                 if end is not None and now() + pause >= end:
                     raise TimeoutError(f"{self.id} could not join {self.election} in time")

@@ -54,6 +54,11 @@ export class ClientProcess extends LineProcess<Said> implements AsyncDisposable 
     });
   }
 
+  /** What it wrote to standard error. */
+  get log(): string {
+    return this.#log;
+  }
+
   of(event: Said['event']): Said[] {
     return this.said.filter((one) => one.event === event);
   }

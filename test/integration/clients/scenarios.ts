@@ -148,6 +148,17 @@ export function scenarios(language: Language): void {
       expect(again.term).toBeGreaterThan(term.term ?? Infinity);
     });
 
+    test('there is no sidecar: warns once, and leads when there is one', async () => {
+      await here.kill();
+      await using early = worker(fresh(), 'early');
+      const warnings = () => early.log.match(/not in the queue yet, and goes on trying/g)?.length ?? 0;
+      await waitFor(() => warnings() > 0, { what: 'a warning' });
+      here = await startHere();
+      await early.leads();
+      expect(warnings()).toBe(1);
+      expect(early.log).toMatch(/refused|ConnectException/i);
+    });
+
     test('its sidecar hangs: cancelled by the deadline; leads again when it wakes', async () => {
       const { hostname, port: target } = new URL(here.url);
       const proxy = await TcpProxy.start(hostname, Number(target));

@@ -1,5 +1,7 @@
 package tenure.client;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
@@ -25,6 +27,8 @@ public final class Candidacy implements AutoCloseable {
   public interface Work<T> {
     T run(Term term) throws Exception;
   }
+
+  private static final Logger LOG = System.getLogger("tenure.client");
 
   private final Sidecar sidecar;
   private final String election;
@@ -193,6 +197,7 @@ public final class Candidacy implements AutoCloseable {
   /** The candidacy, made where there is none, however long that takes. */
   private Standing stand(long end) throws InterruptedException {
     String path = "/v1/elections/" + Sidecar.encode(election) + "/candidacy?id=" + Sidecar.encode(id);
+    boolean warned = false;
     for (double delay = 0.1; ; delay = Math.min(2 * delay, 2)) {
       lock.lock();
       try {
@@ -218,6 +223,10 @@ public final class Candidacy implements AutoCloseable {
       } catch (SidecarException error) {
         if (!error.retriable()) throw error;
         pause = Math.min(Math.max(pause, error.retryAfterSeconds()), 5);
+        if (!warned) {
+          warned = true;
+          LOG.log(Level.WARNING, "{0}: {1} is not in the queue yet, and goes on trying: {2}", election, id, error.getMessage());
+        }
       }
       if (Clock.now() + (long) (pause * 1e9) >= end) return null;
       lock.lock();
