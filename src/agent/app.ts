@@ -88,7 +88,7 @@ interface Refusal {
   readonly type?: string;
   readonly message: string;
   readonly headers?: Record<string, string>;
-  readonly errors?: readonly FieldError[];
+  readonly errors?: readonly (FieldError & { readonly errorCode?: string })[];
 }
 
 /** What an operator asked for can't be done as the election stands. */
@@ -120,9 +120,7 @@ function problemOf(error: unknown): Problem {
   switch (status) {
     case 400:
       if (type === 'entity.parse.failed') return new Problem(400, 'malformed_json', `the body is no JSON: ${message}`);
-      return new Problem(400, 'invalid_request', message, {
-        errors: errors?.map(({ path, message }) => ({ path, message })) ?? [],
-      });
+      return invalid(message, errors ?? []);
     case 404:
       return new Problem(404, 'not_found', 'there is nothing here: /openapi.json says what there is');
     case 405:
@@ -136,4 +134,16 @@ function problemOf(error: unknown): Problem {
         ? new Problem(status, 'refused', message)
         : new Problem(500, 'internal', 'this should not happen: the log says more');
   }
+}
+
+/** The validator's own words for a field that there is not don't name it. */
+function invalid(detail: string, errors: NonNullable<Refusal['errors']>): Problem {
+  const named = errors.map(({ path, message, errorCode }) => {
+    const unknown = errorCode === 'additionalProperties.openapi.validation';
+    return { path, message: unknown ? 'there is no such field' : message, unknown };
+  });
+  const unknown = named.filter((each) => each.unknown).map(({ path, message }) => `${path}: ${message}`);
+  return new Problem(400, 'invalid_request', unknown.length === 0 ? detail : unknown.join(', '), {
+    errors: named.map(({ path, message }) => ({ path, message })),
+  });
 }

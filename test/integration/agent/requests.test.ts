@@ -127,7 +127,9 @@ describe('a request that breaks the rules', () => {
     expect(answer.body).toMatchObject({ status, code, type: `urn:tenure:problem:${code}`, instance: path });
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-    if (field !== undefined) expect(answer.body.errors.map(({ path }: { path: string }) => path)).toContain(field);
+    if (field === undefined) return;
+    expect(answer.body.errors.map(({ path }: { path: string }) => path)).toContain(field);
+    expect(answer.body.detail).toContain(field.split('/').at(-1));
   });
 
   it('by a wrong method is told the right ones', async () => {
