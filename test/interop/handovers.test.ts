@@ -74,6 +74,6 @@ interop('mixed queues', (scene) => {
       await queue.operator.queueOf(name, 0);
       expect(await queue.operator.children(name)).toEqual([]);
     },
-    LONG ? 1_800_000 : 120_000,
+    LONG ? 1_800_000 : 300_000,
   );
 });

@@ -14,7 +14,7 @@ export interface Scene {
 export function interop(what: string, tests: (scene: () => Scene) => void, options: EnsembleOptions = {}): void {
   const skip = lacking !== undefined && !process.env['TENURE_REQUIRE_ALL'];
   const title = lacking === undefined ? what : `${what}: ${lacking}`;
-  describe.skipIf(skip)(title, { timeout: 120_000 }, () => {
+  describe.skipIf(skip)(title, { timeout: 300_000 }, () => {
     let scene: Scene;
 
     beforeAll(async () => {
@@ -23,7 +23,7 @@ export function interop(what: string, tests: (scene: () => Scene) => void, optio
         Programs.ready(),
       ]);
       scene = { ensemble, programs, open: (queue) => MixedQueue.open({ ensemble, programs, ...queue }) };
-    }, 120_000);
+    }, 300_000);
 
     afterAll(() => scene?.ensemble.close());
 
