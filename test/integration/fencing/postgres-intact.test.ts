@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Postgres, startPostgres } from '../../../deploy/local/index.js';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { TransactionAbortedError } from '../../../src/fencing/index.js';
 import { postgresGuard, type Transaction } from '../../../src/fencing/postgres.js';
 import { fakeTerm } from '../../conformance/terms.js';
+import { newPool, notes, pool, resource, server, useLedger } from './ledger.js';
 
 /**
  * A commit isn't looked at by the server where the tags of the transaction's statements say that it is certainly still the same
@@ -13,35 +13,9 @@ import { fakeTerm } from '../../conformance/terms.js';
 
 type Tx = Transaction<pg.PoolClient>;
 
-let server: Postgres;
-let pool: pg.Pool;
-let made = 0;
-let resource = '';
-beforeAll(async () => {
-  server = await startPostgres({ settings: { max_prepared_transactions: '5' } });
-  pool = newPool();
-  await postgresGuard({ pool }).migrate();
-  await pool.query(
-    'CREATE TABLE ledger (note text); CREATE PROCEDURE ending() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$',
-  );
-});
-afterAll(async () => {
-  await pool?.end();
-  await server?.close();
-});
-beforeEach(async () => {
-  made += 1;
-  resource = `resource-${made}`;
-  await pool.query('TRUNCATE ledger');
-});
-
-function newPool(options: pg.PoolConfig = {}): pg.Pool {
-  const opened = new pg.Pool({ ...server.config, max: 8, ...options });
-  opened.on('error', () => undefined);
-  return opened;
-}
-const notes = async (): Promise<string[]> => (await pool.query('SELECT note FROM ledger')).rows.map((row) => row.note);
-const note = (text: string) => `INSERT INTO ledger VALUES ('${text}')`;
+useLedger({ settings: { max_prepared_transactions: '5' } });
+beforeAll(() => pool.query('CREATE PROCEDURE ending() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$'));
+const note = (text: string) => `INSERT INTO ledger (note) VALUES ('${text}')`;
 
 /** A statement of the protocol, which EXECUTE knows by its name. PREPARE would refuse it. */
 async function prepare(own: pg.Pool): Promise<void> {
