@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { prose } from './prose.js';
 
@@ -45,11 +44,4 @@ export function alone({ path, text }: Page, has: (path: string) => boolean): str
 function named(words: string, path: string): string {
   const plain = path.replace(/\/$/, '');
   return words === '' || words.replaceAll('`', '') === plain ? `\`${plain}\`` : `${words} (\`${plain}\`)`;
-}
-
-/** The pages that are for users, by their paths in the project. */
-export function userPages(project: string): string[] {
-  const docs = readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' });
-  const pages = docs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
-  return ['README.md', 'CHANGELOG.md', 'SECURITY.md', ...pages.sort()];
 }

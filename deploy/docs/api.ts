@@ -1,11 +1,11 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runTool } from '../local/toolchains/command.js';
 import { npmPackages } from '../local/toolchains/index.js';
-import { alone, userPages } from './alone.js';
 import { prose } from './prose.js';
+import { copyUserPages } from './user-pages.js';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const settings = fileURLToPath(new URL('./api/', import.meta.url));
@@ -55,16 +55,11 @@ function entryPoints(): string[] {
 
 /** Copies the pages, with what they show. Returns those that have a place in the site's navigation. */
 function stage(folder: string): string[] {
-  const pages = userPages(project);
-  const has = new Set([...pages, 'LICENSE']);
   cpSync(join(project, 'docs/images'), join(folder, 'docs/images'), { recursive: true });
-  cpSync(join(project, 'LICENSE'), join(folder, 'LICENSE'));
-  for (const path of pages) {
-    const text = readFileSync(join(project, path), 'utf8');
-    const page = plainHeadings(alone({ path, text }, (to) => has.has(to) || to.startsWith('docs/images/')));
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), path === 'README.md' ? page : titled(path, page));
-  }
+  const pages = copyUserPages(folder, {
+    has: (path) => path.startsWith('docs/images/'),
+    shape: ({ path, text }) => (path === 'README.md' ? plainHeadings(text) : titled(path, plainHeadings(text))),
+  });
   return pages.filter((path) => path !== 'README.md').map((path) => join(folder, path));
 }
 

@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { alone, userPages } from '../docs/alone.js';
+import { copyUserPages } from '../docs/user-pages.js';
 import { runTool } from '../local/toolchains/command.js';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
@@ -17,17 +17,7 @@ export async function stagePackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const env = { TENURE_DIST: join(folder, 'dist') };
   await runTool('npm run build', 'npm', ['run', '--silent', 'build'], { cwd: project, env });
-  const pages = userPages(project);
-  const has = new Set([...pages, 'LICENSE']);
-  for (const path of pages) {
-    const text = readFileSync(join(project, path), 'utf8');
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(
-      join(folder, path),
-      alone({ path, text }, (to) => has.has(to)),
-    );
-  }
-  cpSync(join(project, 'LICENSE'), join(folder, 'LICENSE'));
+  copyUserPages(folder);
   const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
   for (const field of OURS) delete manifest[field];
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
