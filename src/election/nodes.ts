@@ -16,13 +16,12 @@ export function isKind(error: unknown, ...kinds: CoordinatorErrorKind[]): error 
 export async function ensurePath(session: Session, path: string): Promise<void> {
   const parent = path.slice(0, path.lastIndexOf('/'));
   // The path is sent behind its parent, and so applied behind it.
-  const [above, made] = await Promise.allSettled([
-    parent === '' ? true : existsNow(session, parent),
-    existsNow(session, path),
-  ]);
+  const [above, made] = await Promise.allSettled([parent === '' ? true : make(session, parent), make(session, path)]);
   if (made.status === 'rejected') throw made.reason;
   if (made.value) {
-    if (above.status === 'rejected' && (await existsFor(session, parent))) throw above.reason;
+    // There it is, and its parent too. That one may only not be ours to make; made by us and failed then, as where it couldn't be
+    // closed to others, it must not pass.
+    if (above.status === 'rejected' && !(await forbidden(session, parent))) throw above.reason;
     return;
   }
   await ensurePath(session, parent);
@@ -30,24 +29,25 @@ export async function ensurePath(session: Session, path: string): Promise<void> 
   await ensurePath(session, path);
 }
 
-/** Whether it may be asked for whether it is there: false where the parent was only not ours to make, and not refused once made. */
-async function existsFor(session: Session, path: string): Promise<boolean> {
-  try {
-    return await existsNow(session, path);
-  } catch (error) {
-    if (isKind(error, 'no_auth')) return false;
-    throw error;
-  }
-}
-
 /** Creates it if it isn't there. @returns false where its parent is missing */
-async function existsNow(session: Session, path: string): Promise<boolean> {
+async function make(session: Session, path: string): Promise<boolean> {
   try {
     await session.create(path, NOTHING, 'persistent');
     return true;
   } catch (error) {
     if (isKind(error, 'node_exists')) return true;
     if (isKind(error, 'no_node') && path.lastIndexOf('/') > 0) return false;
+    throw error;
+  }
+}
+
+/** Whether it isn't ours to make: the server looks at that before it looks whether it is there. */
+async function forbidden(session: Session, path: string): Promise<boolean> {
+  try {
+    await make(session, path);
+    return false;
+  } catch (error) {
+    if (isKind(error, 'no_auth')) return true;
     throw error;
   }
 }
