@@ -170,7 +170,7 @@ export class Tenure implements AsyncDisposable {
    */
   async elections(options: { readonly signal?: AbortSignal } = {}): Promise<string[]> {
     const { host, membership, root, closing } = this.#commons;
-    const stop = options.signal === undefined ? closing : anyOf([options.signal, closing]);
+    const stop = anyOf([options.signal, closing]);
     const { session } = await membership.attach(stop);
     return orAborted(listElections(host, session, root, stop), stop);
   }
@@ -186,7 +186,7 @@ export class Tenure implements AsyncDisposable {
   async remove(name: string, options: { readonly signal?: AbortSignal } = {}): Promise<Removed> {
     const { host, membership, root, closing } = this.#commons;
     electionName(name);
-    const stop = options.signal === undefined ? closing : anyOf([options.signal, closing]);
+    const stop = anyOf([options.signal, closing]);
     const { session } = await membership.attach(stop);
     const removed = await orAborted(removeElection(host, session, root, name, stop), stop);
     host.logger.info({ election: name, ...removed, floor: `${removed.floor}` }, 'an operator removed the election');

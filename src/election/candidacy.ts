@@ -126,8 +126,7 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
     }
     const { self, queue, watch } = place;
     if (this.#over) {
-      watch.cancel();
-      this.#discard(self.node);
+      this.#giveUp(watch);
       return;
     }
     const { session, onlookers } = this.#attachment;
@@ -397,10 +396,6 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
     const token = state === null || state.name === 'waiting' ? null : claimedToken(state);
     if (token !== null) withdrawClaim(this.#host, session, this.#contest.paths, token);
     void removeSurely(this.#host, session, own.path);
-  }
-
-  #discard(node: string): void {
-    void removeSurely(this.#host, this.#attachment.session, `${this.#contest.paths.queue}/${node}`);
   }
 
   #regressed(state: Out): TokenRegressedError {

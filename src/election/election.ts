@@ -286,6 +286,6 @@ export class Election {
   #stop(signal: AbortSignal | undefined): AbortSignal {
     const { closing } = this.#commons;
     // Always one of our own: thousands of elections may share one signal, which would warn of that many listeners.
-    return anyOf(signal === undefined ? [closing] : [signal, closing]);
+    return anyOf([signal, closing]);
   }
 }

@@ -5,7 +5,6 @@ import type { NodeChange, NodeData, Session, WatchedReads, Watcher } from './por
 
 /** A path that somebody watches. */
 interface Watched {
-  readonly path: string;
   readonly watchers: Set<Watcher>;
   readonly cancel: Cancel;
   /** The read that is under way. */
@@ -64,7 +63,7 @@ export class SharedReads implements WatchedReads {
       for (const watcher of [...watchers])
         if (watchers.has(watcher)) watcher.watchedChanged(path, change === 'deleted');
     };
-    const watched: Watched = { path, watchers, cancel: this.#session.onNode(path, tell), read: null };
+    const watched: Watched = { watchers, cancel: this.#session.onNode(path, tell), read: null };
     this.#watched.set(path, watched);
     return watched;
   }

@@ -102,7 +102,7 @@ export function schedule<C>(options: ScheduleOptions<C>): Schedule {
     async run(term, { signal } = {}) {
       const failing = new AbortController();
       const abort = () => failing.abort();
-      const stop = anyOf([term.signal, failing.signal, ...(signal === undefined ? [] : [signal])]);
+      const stop = anyOf([term.signal, failing.signal, signal]);
       // Each job waits on it.
       setMaxListeners(0, stop);
       // One that is refused stops all: they share the term.

@@ -56,7 +56,7 @@ export class Sessions implements Membership {
 
   /** The first session, in one attempt within the connect deadline: `connect()` reports its failure to the caller. */
   async start(signal?: AbortSignal): Promise<void> {
-    const stop = signal === undefined ? this.#closing.signal : anyOf([signal, this.#closing.signal]);
+    const stop = anyOf([signal, this.#closing.signal]);
     this.#adopt(await this.#driver.open(stop));
   }
 

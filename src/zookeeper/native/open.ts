@@ -28,7 +28,7 @@ export async function openSession(
       'check the addresses, that the servers run, and that a majority of them is up',
   );
   const timer = setTimeout(() => deadline.abort(late), options.connectTimeoutMs);
-  const stop = signal === undefined ? deadline.signal : anyOf([deadline.signal, signal]);
+  const stop = anyOf([deadline.signal, signal]);
   let resolved: readonly ServerAddress[] | null = null;
   try {
     const resolve = async (signal?: AbortSignal): Promise<readonly ServerAddress[]> => {
