@@ -5,34 +5,30 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 
-const built = new Map<string, string>();
+/** Where all processes keep what they have compiled, each in a folder of its own: several compile at a time. */
+const shared = join(project, 'node_modules/.cache/tenure-compiled');
 
-/** Where a process that starts others has compiled for them. */
+/** Where it is compiled already: by this process, or by one that has started it. */
 const COMPILED = 'TENURE_COMPILED';
 
 /**
  * Compiles `src/` with tsc, as users get it, once in this process and those that it starts. What runs TypeScript directly (tsx)
  * starts slowly, and names every function as it is made.
  *
- * @param name of the directory, in which each process has one of its own: several compile at a time
  * @returns where the compiled files are: inside node_modules, where they find the project's dependencies
  */
-export function compileSource(name: string): string {
-  const known = built.get(name) ?? process.env[COMPILED];
-  if (known !== undefined) return known;
-  const out = compile(name);
-  built.set(name, out);
-  return out;
+export function compileSource(): string {
+  process.env[COMPILED] ??= compile();
+  return process.env[COMPILED];
 }
 
-/** Compiles once for all processes that this one will start. */
-export function compileForChildren(name: string): void {
-  process.env[COMPILED] = compile(name);
+/** Compiles again, where the source may have changed. */
+export function compileAgain(): void {
+  process.env[COMPILED] = compile();
 }
 
-function compile(name: string): string {
-  const shared = join(project, 'node_modules/.cache', name);
-  sweep(shared);
+function compile(): string {
+  sweep();
   const home = join(shared, String(process.pid));
   const out = join(home, 'dist');
   const tsc = join(project, 'node_modules/typescript/bin/tsc');
@@ -49,16 +45,14 @@ function compile(name: string): string {
 }
 
 /** What processes have left that are gone. */
-function sweep(directory: string): void {
-  for (const pid of existsSync(directory) ? readdirSync(directory) : []) {
-    if (runs(Number(pid))) continue;
-    rmSync(join(directory, pid), { recursive: true, force: true });
+function sweep(): void {
+  for (const pid of existsSync(shared) ? readdirSync(shared) : []) {
+    if (!runs(Number(pid))) rmSync(join(shared, pid), { recursive: true, force: true });
   }
 }
 
 function runs(pid: number): boolean {
   try {
-    // Not a number: an earlier layout of this directory.
     return process.kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
@@ -67,5 +61,5 @@ function runs(pid: number): boolean {
 
 /** Imports a file of `src/`, compiled. */
 export async function compiled<Module>(path: string): Promise<Module> {
-  return (await import(pathToFileURL(join(compileSource('tenure-bench'), path)).href)) as Module;
+  return (await import(pathToFileURL(join(compileSource(), path)).href)) as Module;
 }

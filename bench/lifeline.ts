@@ -33,7 +33,7 @@ if (values.help) {
   process.exit();
 }
 
-const module = pathToFileURL(join(compileSource('tenure-run'), 'index.js')).href;
+const module = pathToFileURL(join(compileSource(), 'index.js')).href;
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const ms = (value: number): string => `${value < 100 ? value.toFixed(1) : Math.round(value)} ms`;

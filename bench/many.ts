@@ -125,7 +125,7 @@ class Crowd {
 }
 
 async function round(server: ZooKeeperServer, driver: string, turn: number, samples: Samples): Promise<void> {
-  const dist = compileSource('tenure-bench');
+  const dist = compileSource();
   const words = (what: string): string[] => [
     ...[program, dist, driver, server.address],
     ...[`${what}-${driver}-${turn}`, String(count), String(timeoutMs), what],

@@ -182,7 +182,7 @@ const ms = (value: number): string => `${value.toFixed(1)} ms`;
 const at = (numbers: readonly number[], share: number): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * share)] ?? Number.NaN;
 
-const main = join(compileSource('tenure-bench'), 'cli/main.js');
+const main = join(compileSource(), 'cli/main.js');
 const ensemble = await startEnsemble();
 const sidecars = (await Promise.all([1, 2].map(() => Sidecar.start(main, ensemble.connectString)))) as [
   Sidecar,

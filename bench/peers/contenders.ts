@@ -49,7 +49,7 @@ export async function contenders(): Promise<readonly Contender[]> {
     goProgram(place('./go')),
     goProgram(place('./etcd')),
   ]);
-  const module = pathToFileURL(join(compileSource('tenure-bench'), 'index.js')).href;
+  const module = pathToFileURL(join(compileSource(), 'index.js')).href;
   const lock = (election: string, index?: number): string =>
     `/peers/${election}${index === undefined ? '' : `/${index}`}`;
   const after = ({ servers, election, timeoutMs }: Stand, who: string, path = lock(election)): string[] => [

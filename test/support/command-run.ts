@@ -29,7 +29,7 @@ export class CommandRun {
 
   constructor(options: CommandRunOptions) {
     const { servers, election, sessionTimeoutMs = 4_000, command, env = {}, input } = options;
-    const main = join(compileSource('tenure-run'), 'cli/main.js');
+    const main = join(compileSource(), 'cli/main.js');
     const own = ['--election', election, '--session-timeout', `${sessionTimeoutMs}ms`];
     if (servers !== null) own.push('--servers', servers);
     const words = [main, 'run', ...own, ...(options.options ?? []), '--', ...command];

@@ -13,7 +13,7 @@ export class Invocation {
 
   /** Nothing of our own environment that begins with TENURE_ or ZOOKEEPER_ is passed on. */
   constructor(words: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    const main = join(compileSource('tenure-cli'), 'cli/main.js');
+    const main = join(compileSource(), 'cli/main.js');
     const clean = Object.entries(process.env).filter(
       ([name]) => !/^(TENURE|ZOOKEEPER)_|^(NO_COLOR|FORCE_COLOR)$/.test(name),
     );

@@ -80,7 +80,7 @@ export class World implements AsyncDisposable {
   /** The package as it is installed, and its command where the environment's PATH leads. */
   package(): string {
     if (this.#package !== undefined) return this.#package;
-    const dist = compileSource('tenure-cli');
+    const dist = compileSource();
     const bin = join(this.folder, 'bin');
     mkdirSync(bin);
     const command = `#!/bin/sh\nexec ${process.execPath} ${join(dist, 'cli/main.js')} "$@"\n`;

@@ -55,7 +55,7 @@ export class SidecarProcess implements AsyncDisposable {
   static spawn(servers: string, { args = [], env = {}, socket }: SidecarOptions = {}): SidecarProcess {
     const where = socket === undefined ? ['--listen', '127.0.0.1:0'] : ['--socket', socket];
     const listen = args.includes('--listen') ? [] : where;
-    const main = join(compileSource('tenure-cli'), 'cli/main.js');
+    const main = join(compileSource(), 'cli/main.js');
     const words = [main, 'agent', '--servers', servers, '--validate-responses', ...listen, ...args];
     const child = spawn(process.execPath, words, {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import { resolveDistribution } from '../../../deploy/local/zookeeper/distribution.js';
 import type { Calibration } from '../../../src/cli/calibrate/findings.js';
@@ -19,7 +18,6 @@ let folder: string;
 const at = (): NodeJS.ProcessEnv => ({ TENURE_SERVERS: ensemble.connectString, TENURE_SESSION_TIMEOUT: `${T}ms` });
 
 beforeAll(async () => {
-  compileSource('tenure-cli');
   ensemble = await startEnsemble({ size: 1, tickTime: 400, fsync: false });
   folder = mkdtempSync(join(tmpdir(), 'tenure-calibrate-test-'));
 }, 120_000);

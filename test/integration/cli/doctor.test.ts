@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import type { Finding } from '../../../src/cli/doctor/finding.js';
 import { Contender } from '../../support/contender.js';
@@ -49,7 +48,6 @@ const of = ({ findings }: Told, check: string): string[] =>
   findings.filter((finding) => finding.check === check).map(({ severity, message }) => `${severity}: ${message}`);
 
 beforeAll(async () => {
-  compileSource('tenure-cli');
   ensemble = await startEnsemble({ size: 3, tickTime: 200, fsync: false });
 }, 120_000);
 

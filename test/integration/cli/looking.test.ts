@@ -25,7 +25,6 @@ const enter = (name: string, id: string, metadata = {}): Promise<Contender> =>
 const at = (): NodeJS.ProcessEnv => ({ TENURE_SERVERS: ensemble.connectString });
 
 beforeAll(async () => {
-  compileSource('tenure-cli');
   ensemble = await startEnsemble({ size: 1, tickTime: 200, fsync: false });
   operator = await Operator.at(ensemble.connectString, { sessionTimeoutMs: T });
   folder = mkdtempSync(join(tmpdir(), 'tenure-cli-'));
@@ -125,7 +124,7 @@ describe('status', () => {
 
   it('fails where what it has to say can not be written', async () => {
     // The shell gives it a device that is always full.
-    const main = join(compileSource('tenure-cli'), 'cli/main.js');
+    const main = join(compileSource(), 'cli/main.js');
     const run = (words: string) => outcome('bash', ['-c', `"${process.execPath}" "${main}" ${words} >/dev/full`]);
     for (const words of ['--version', `status -s ${ensemble.connectString}`]) {
       expect(await run(words)).toMatchObject({ code: 1, all: expect.stringContaining('[ENOSPC]') });

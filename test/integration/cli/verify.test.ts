@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import { check } from '../../../src/verify/checker.js';
 import { Hands } from '../../../src/verify/hands.js';
@@ -28,7 +27,6 @@ const at = (): NodeJS.ProcessEnv => ({
 });
 
 beforeAll(async () => {
-  compileSource('tenure-cli');
   ensemble = await startEnsemble({ size: 1, tickTime: 300, fsync: false });
   folder = mkdtempSync(join(tmpdir(), 'tenure-verify-test-'));
 }, 120_000);

@@ -63,7 +63,7 @@ export const WRAPPED: Example = {
   worker: async (election, id) => ({
     file: process.execPath,
     args: [
-      ...[join(compileSource('tenure-cli'), 'cli/main.js'), 'run', '--election', election, '--id', id],
+      ...[join(compileSource(), 'cli/main.js'), 'run', '--election', election, '--id', id],
       ...['--session-timeout', '4s', '--', script('run.sh').file],
     ],
   }),

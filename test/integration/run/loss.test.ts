@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { connect, type Tenure } from '../../../src/index.js';
 import { groupsMarked, signalGroup } from '../../../src/lifeline/processes.js';
@@ -33,7 +32,6 @@ let mark = '';
 let elections = 0;
 
 beforeAll(async () => {
-  compileSource('tenure-run');
   ensemble = await startEnsemble({ tickTime: 200, fsync: false });
   operator = await Operator.at(ensemble.connectString);
   tenure = await connect({ servers: ensemble.connectString, lifeline: false });

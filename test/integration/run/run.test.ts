@@ -18,7 +18,6 @@ const started = new Set<CommandRun>();
 let elections = 0;
 
 beforeAll(async () => {
-  compileSource('tenure-run');
   ensemble = await startEnsemble({ tickTime: 200, fsync: false });
   operator = await Operator.at(ensemble.connectString);
   directory = mkdtempSync(join(tmpdir(), 'tenure-run-'));
@@ -245,7 +244,7 @@ it.skipIf(script === undefined && process.env['TENURE_REQUIRE_ALL'] !== '1')(
   'gets what is typed at the terminal once (needs script of util-linux)',
   async () => {
     const name = election();
-    const main = join(compileSource('tenure-run'), 'cli/main.js');
+    const main = join(compileSource(), 'cli/main.js');
     const inner = "trap 'echo got' INT; echo ready; i=0; while [ $i -lt 8 ]; do sleep 0.1; i=$((i+1)); done";
     const file = join(directory, 'typed');
     writeFileSync(file, inner);

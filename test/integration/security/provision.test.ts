@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { apply } from '../../../src/cli/provision/apply.js';
 import { plan } from '../../../src/cli/provision/plan.js';
@@ -32,7 +31,6 @@ eachVersion([], (versioned) => {
   const fresh = () => `/root-${++count}`;
 
   beforeAll(async () => {
-    compileSource('tenure-cli');
     folder = mkdtempSync(join(tmpdir(), 'tenure-provision-'));
     ensemble = await startEnsemble({ size: 1, tickTime: 200, fsync: false, ...versioned });
     operator = await open(ensemble.connectString, { auth: ops.auth });

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { compileSource } from '../../../bench/compiled.js';
 import { type Ensemble, startEnsemble, waitFor } from '../../../deploy/local/index.js';
 import { type ConnectOptions, connect, type Logger } from '../../../src/index.js';
 import { sessionIdOf } from '../../../src/zookeeper/wire/handshake.js';
@@ -27,7 +26,6 @@ let ensemble: Ensemble;
 let folder: string;
 
 beforeAll(async () => {
-  compileSource('tenure-cli');
   folder = mkdtempSync(join(tmpdir(), 'tenure-secrets-'));
   ensemble = await startEnsemble({ size: 1, tickTime: 200, fsync: false });
 });
