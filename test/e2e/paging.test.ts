@@ -80,7 +80,7 @@ describe.skipIf(absent !== undefined && !process.env['TENURE_REQUIRE_ALL'])(
       say(`QuorumLost paged ${((page.at - lost) / 1_000).toFixed(1)} s after the quorum was lost`);
       expect(page.labels).toEqual(quorumLost);
       expectRunbook(page, 'QuorumLost');
-      const held = await waitFor(() => inhibited('NoLeader'), { what: 'NoLeader to be held back', timeoutMs: 30_000 });
+      const held = await waitFor(() => inhibited('NoLeader'), { what: 'NoLeader to be held back' });
       expect(held).toEqual(['reports', 'settlement']);
       await drills.restoreQuorum();
       await arrival('page', 'resolved', quorumLost, page.at);

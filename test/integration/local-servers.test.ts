@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { exchange } from '../../deploy/local/exchange.js';
 import {
   type Ensemble,
@@ -58,6 +58,7 @@ describe('an ensemble of three', () => {
       onProgress: (line) => lines.push(line),
     });
   });
+  afterEach(() => ensemble.restore());
   afterAll(() => ensemble?.close());
 
   test('serves, with one leader, and says how it came up', async () => {
@@ -103,8 +104,8 @@ describe('an ensemble of three', () => {
     const followers = await ensemble.followers();
     for (const follower of followers) follower.freeze();
     await waitFor(async () => (await ensemble.leader()) === undefined, { what: 'the leader to give up' });
-    for (const follower of followers) follower.thaw();
-    await ensemble.waitForQuorum();
+    await ensemble.restore();
+    expect(await ensemble.leader()).toBeDefined();
   });
 
   test('restarts a server', async () => {
@@ -170,7 +171,8 @@ describe('PostgreSQL', () => {
     expect(server.pid).not.toBe(before);
     await query('insert into kept values (2)');
     await server.kill();
-    await expect(query('select 1')).rejects.toThrow('ECONNREFUSED');
+    // Its own processes may hold the port a moment longer, and then drop who came.
+    await expect(query('select 1')).rejects.toThrow(/ECONNREFUSED|ECONNRESET|terminated/);
     await server.start();
     expect(await query('select n from kept order by n')).toEqual([{ n: 1 }, { n: 2 }]);
   });
@@ -228,7 +230,6 @@ describe('servers end with the process that started them', () => {
     await once(child, 'exit');
     await waitFor(() => pids.every((pid) => !isAlive(pid) || isZombie(pid)), {
       what: 'the servers to end',
-      timeoutMs: 5_000,
     });
   });
 });

@@ -3,7 +3,7 @@ import type { ZooKeeperServer } from '../../deploy/local/index.js';
 import type { Session, SessionState } from '../../src/election/port.js';
 
 /** Resolves when the session is in that state. */
-export function nextState(session: Session, wanted: SessionState, timeoutMs = 15_000): Promise<void> {
+export function nextState(session: Session, wanted: SessionState, timeoutMs = 60_000): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`still ${session.state}, not ${wanted}`)), timeoutMs);
     const check = (): void => {

@@ -82,7 +82,7 @@ export class Ensemble implements AsyncDisposable {
   /** Waits until a server leads the ensemble, other than `not`. */
   waitForLeader({
     not,
-    timeoutMs = 30_000,
+    timeoutMs = 60_000,
   }: {
     not?: ZooKeeperServer;
     timeoutMs?: number;
@@ -97,10 +97,17 @@ export class Ensemble implements AsyncDisposable {
   }
 
   /** Waits until a leader has a majority behind it and every server that runs, and isn't frozen, serves. */
-  async waitForQuorum(timeoutMs = 30_000): Promise<void> {
+  async waitForQuorum(timeoutMs = 60_000): Promise<void> {
     const awake = this.servers.filter((server) => server.running && !server.frozen);
     await Promise.all(awake.map((server) => server.waitUntilServing(timeoutMs)));
     await this.waitForLeader({ timeoutMs });
+  }
+
+  /** Thaws what is frozen, starts what doesn't run, and waits for the quorum: what a test killed, its successor finds alive. */
+  async restore(timeoutMs?: number): Promise<void> {
+    for (const server of this.servers) if (server.frozen) server.thaw();
+    await Promise.all(this.servers.map((server) => server.running || server.start()));
+    await this.waitForQuorum(timeoutMs);
   }
 
   /** Ends all servers at once and removes the temporary folder. */

@@ -147,7 +147,7 @@ export class ZooKeeperServer {
   }
 
   /** Waits until it serves clients, as part of a quorum or alone. */
-  async waitUntilServing(timeoutMs = 30_000): Promise<void> {
+  async waitUntilServing(timeoutMs = 60_000): Promise<void> {
     await waitFor(
       async () => {
         if (!this.running)

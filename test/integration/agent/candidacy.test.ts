@@ -135,7 +135,6 @@ describe('a candidacy', () => {
     expect((await client.get()).status).toBe(200);
     await waitFor(async () => (await client.get()).status === 404, {
       what: 'its end',
-      timeoutMs: 15_000,
       intervalMs: 200,
     });
   });

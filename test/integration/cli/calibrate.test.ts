@@ -146,6 +146,6 @@ describe('--inject', () => {
     expect(workingIn(folder).length).toBeGreaterThanOrEqual(3);
     calibrate.signal('SIGKILL');
     expect(await calibrate.exited).toBe('SIGKILL');
-    await waitFor(() => workingIn(folder).length === 0, { what: 'its servers to be gone', timeoutMs: 10_000 });
+    await waitFor(() => workingIn(folder).length === 0, { what: 'its servers to be gone' });
   }, 120_000);
 });

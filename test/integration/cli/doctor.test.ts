@@ -51,12 +51,7 @@ beforeAll(async () => {
   ensemble = await startEnsemble({ size: 3, tickTime: 200, fsync: false });
 }, 120_000);
 
-afterEach(async () => {
-  for (const server of ensemble.servers) {
-    if (server.frozen) server.thaw();
-    if (!server.running) await server.restart();
-  }
-});
+afterEach(() => ensemble.restore());
 
 afterAll(async () => {
   await ensemble?.close();

@@ -76,7 +76,7 @@ describe('a run', () => {
     expect(readFileSync(join(out, 'seed-7.txt'), 'utf8')).toContain('no violations');
     expect(await roots()).toEqual([]);
     expect(readdirSync(folder)).toEqual(['out']);
-    await waitFor(() => processes().length === 0, { what: 'the helpers to be gone', timeoutMs: 15_000 });
+    await waitFor(() => processes().length === 0, { what: 'the helpers to be gone' });
   }, 180_000);
 
   it('keeps to its chroot, and to credentials that nobody else has; and says so where no server tells how it does', async () => {
@@ -136,7 +136,7 @@ describe('a run', () => {
     await waitFor(frozen, { what: 'a frozen worker', timeoutMs: 60_000, intervalMs: 20 });
     verify.signal('SIGKILL');
     await verify.exited;
-    await waitFor(() => processes().length === 0, { what: 'its processes to be gone', timeoutMs: 20_000 });
+    await waitFor(() => processes().length === 0, { what: 'its processes to be gone' });
   }, 120_000);
 });
 

@@ -150,7 +150,7 @@ it('a target that is killed while the leader drains: the next one leads, and the
   expect(await a.lost(term)).toBe('transferred');
   await target.kill();
   finish();
-  const next = await waitFor(() => (b.leads ? b.term : undefined), { what: 'b to lead', timeoutMs: 20_000 });
+  const next = await waitFor(() => (b.leads ? b.term : undefined), { what: 'b to lead' });
   expect(next.previous?.leaderId).toBe('a');
   expect(await shell.record(name)).toMatchObject({ transfer: null });
   expect(book.worstOverlapMs).toBeLessThan(0);

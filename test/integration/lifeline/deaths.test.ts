@@ -217,7 +217,7 @@ describe('a process that lives', () => {
     expect(term.previous?.end).toBe('vanished');
     await term.resign();
     await leader.kill();
-    await waitFor(() => !runs(helper), { what: 'the end of the helper', timeoutMs: 5_000 });
+    await waitFor(() => !runs(helper), { what: 'the end of the helper' });
   });
 });
 
@@ -240,7 +240,7 @@ describe('the helper', () => {
         await sleep(1_500);
         return ticks().join() === before.join();
       },
-      { what: 'a helper that is idle', timeoutMs: 20_000 },
+      { what: 'a helper that is idle' },
     );
   });
 

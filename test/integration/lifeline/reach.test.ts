@@ -161,6 +161,6 @@ describe('a child that is being started when its parent', () => {
     });
     if (how === 'freeze') await waitFor(() => groupsMarked(mark).length > 0, { what: 'the child', intervalMs: 5 });
     else await new Promise((resolve) => parent.once('exit', resolve));
-    await waitFor(() => groupsMarked(mark).length === 0, { what: 'the end of the child', timeoutMs: 15_000 });
+    await waitFor(() => groupsMarked(mark).length === 0, { what: 'the end of the child' });
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import type { SessionState } from '../../../src/election/port.js';
 import type { NativeSession } from '../../../src/zookeeper/native/session.js';
@@ -9,8 +9,15 @@ let ensemble: Ensemble;
 let observer: NativeSession;
 
 beforeAll(async () => {
-  ensemble = await startEnsemble({ size: 3, tickTime: 500, fsync: false });
-  observer = await open(ensemble.connectString, { sessionTimeoutMs: 10_000 });
+  // Long sessions for those that shall outlive a restart of servers, however long that takes on a busy machine.
+  ensemble = await startEnsemble({ size: 3, tickTime: 500, fsync: false, extraConfig: ['maxSessionTimeout=60000'] });
+  observer = await open(ensemble.connectString, { sessionTimeoutMs: 60_000 });
+});
+
+// Whatever a test did to the servers, and however it ended.
+afterEach(async () => {
+  await ensemble.restore();
+  await nextState(observer, 'connected');
 });
 
 afterAll(async () => {
@@ -95,10 +102,6 @@ describe('close', () => {
     await session.close();
     expect(performance.now() - begin).toBeLessThan(1500);
     await waitFor(async () => (await observer.stat(path).catch(() => true)) === null, { what: 'the ephemeral to go' });
-    // Unless the server that died led the ensemble, this is far below the session timeout of 4 s.
-    await server.restart();
-    await ensemble.waitForQuorum();
-    await nextState(observer, 'connected');
   });
 });
 
@@ -119,7 +122,6 @@ describe('a session', () => {
     expect((await session.stat(path))?.owner).toBe(id);
     expect(states[0]).toBe('disconnected');
     expect(states.at(-1)).toBe('connected');
-    await server.restart();
     await session.close();
   });
 
@@ -133,13 +135,11 @@ describe('a session', () => {
     expect(performance.now() - begin).toBeLessThan(3000);
     expect(['operation_timeout', 'connection_lost']).toContain(await pending);
     await nextState(session, 'connected');
-    server.thaw();
-    await ensemble.waitForQuorum();
     await session.close();
   });
 
   it('loses its connection with the quorum, keeps what is asked meanwhile, and comes back', async () => {
-    const session = await open(ensemble.connectString, { sessionTimeoutMs: 10_000 });
+    const session = await open(ensemble.connectString, { sessionTimeoutMs: 60_000 });
     const { id } = session;
     const [first, second] = ensemble.servers as [ZooKeeperServer, ZooKeeperServer];
     const gone = nextState(session, 'disconnected');
@@ -148,8 +148,7 @@ describe('a session', () => {
     await sleep(300);
     expect(session.state).toBe('disconnected');
     const asked = kindOf(session.stat('/'));
-    await Promise.all([first.start(), second.start()]);
-    await ensemble.waitForQuorum();
+    await ensemble.restore();
     await nextState(session, 'connected');
     expect(session.id).toBe(id);
     expect(['success', 'connection_lost', 'operation_timeout']).toContain(await asked);
@@ -206,7 +205,7 @@ describe('a session', () => {
     const [short, middle, long] = await Promise.all(
       [200, 3000, 3_600_000].map((sessionTimeoutMs) => open(ensemble.connectString, { sessionTimeoutMs })),
     );
-    expect([short?.timeoutMs, middle?.timeoutMs, long?.timeoutMs]).toEqual([1000, 3000, 10_000]);
+    expect([short?.timeoutMs, middle?.timeoutMs, long?.timeoutMs]).toEqual([1000, 3000, 60_000]);
   });
 
   it('moves data of the largest size that it allows through a follower', async () => {

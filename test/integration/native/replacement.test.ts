@@ -54,7 +54,7 @@ it('the session goes on, with its id, its ephemerals and the states of any recon
     cancel();
   }
   await session.close();
-  await waitFor(async () => (await other.stat(path)) === null, { what: 'the ephemeral to go', timeoutMs: 3000 });
+  await waitFor(async () => (await other.stat(path)) === null, { what: 'the ephemeral to go' });
 });
 
 it('the loss is told first, then the operations under way fail one by one', async () => {

@@ -165,7 +165,7 @@ describe.each(['wire', 'native'] as const)('a session of a leader with the %s dr
       remove(`${root}/e/queue/${record.node}`, -1),
     ];
     await takeOver(id, requests);
-    const next = await waitFor(() => successor.term, { what: 'a successor', timeoutMs: 20_000, intervalMs: 1 });
+    const next = await waitFor(() => successor.term, { what: 'a successor', intervalMs: 1 });
     const left = term.remainingMs();
     const forged = JSON.parse(Buffer.from((await operator.read(`${root}/e/term`))?.data ?? []).toString());
     const close = async () => {

@@ -62,7 +62,7 @@ async function eventually(scrape: () => Promise<MetricsPage>, what: string, says
       last = await scrape();
       return says(last);
     },
-    { what, timeoutMs: 20_000 },
+    { what },
   );
   return last;
 }
