@@ -45,7 +45,12 @@ function serve(socket: Socket): void {
   socket.on('data', (chunk) => {
     for (const frame of frames.push(chunk)) {
       if (!greeted) answer(socket, connectReply(TIMEOUT_MS), 0.1);
-      else answer(socket, reply(frame.readInt32BE(0), frame.readInt32BE(4), random.chance(0.1) ? -101 : 0), 0.4);
+      else
+        answer(
+          socket,
+          reply(frame.readInt32BE(0), frame.readInt32BE(4), hostile && random.chance(0.1) ? -101 : 0),
+          0.4,
+        );
       greeted = true;
     }
   });

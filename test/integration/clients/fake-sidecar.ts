@@ -34,7 +34,7 @@ export class FakeSidecar implements AsyncDisposable {
   told: Told = leading('7');
   /** How long an answer is on its way. */
   delayMs = 0;
-  /** Answered instead, where it isn't null. */
+  /** Answered instead, where it isn't null. Who joins is never told that there is no such candidacy. */
   refuses: { readonly status: number; readonly code: string } | null = null;
   version = 1;
   /** How many streams have been opened. */
@@ -99,7 +99,7 @@ export class FakeSidecar implements AsyncDisposable {
     }
     const created = request.headers['candidacy-key'] === undefined;
     const [status, answer] =
-      refuses === null
+      refuses === null || (created && refuses.status === 404)
         ? [created ? 201 : 200, { ...told, key: KEY, previous: null, version }]
         : [refuses.status, { code: refuses.code, detail: 'as the test wants it' }];
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
