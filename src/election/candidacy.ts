@@ -13,7 +13,7 @@ import type { Host } from './host.js';
 import { ensurePath, isKind } from './nodes.js';
 import type { OwnNodeNews, OwnNodeWatch } from './own-node.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
-import type { Attachment, NodeData, Onlooker, SessionState, Watcher } from './port.js';
+import type { Attachment, NodeChange, NodeData, NodeListener, Onlooker, SessionState, Watcher } from './port.js';
 import { aheadOf } from './queue.js';
 import { readRecord } from './reading.js';
 import { encodeRecord } from './record.js';
@@ -49,7 +49,7 @@ const NOTHING: Cancel = () => {};
  * Thousands may stand in one process for days, so little is kept of each: no async function that waits, no closure where a method
  * serves.
  */
-export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
+export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher, NodeListener {
   readonly #host: Host;
   readonly #attachment: Attachment;
   readonly #contest: Contest;
@@ -63,8 +63,8 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
   #own: OwnNodeWatch | null = null;
   /** One string, for whoever keeps it of each candidacy. */
   readonly #recordPath: string;
-  #stopRecord = NOTHING;
-  #stopPredecessor = NOTHING;
+  /** Whose node is listened to. */
+  #predecessor: string | null = null;
   /** The session whose node is watched. */
   #leader: string | null = null;
   #alarm = NOTHING;
@@ -124,18 +124,18 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
       this.#finish({ kind: 'out', why: 'node_gone' });
       return;
     }
-    const { self, queue, watch } = place;
+    const { node, queue, watch } = place;
     if (this.#over) {
       this.#giveUp(watch);
       return;
     }
-    const { session, onlookers } = this.#attachment;
+    const { session, onlookers, turns } = this.#attachment;
     this.#joinedAt = this.#host.clock.monotonic();
     this.#own = watch;
     watch.listen(this);
     onlookers.add(this);
-    this.#stopRecord = session.onNode(this.#recordPath, () => this.#dispatch({ type: 'record_changed' }));
-    this.#emit('joined', { node: self.node, ahead: queue.length });
+    session.listen(this.#recordPath, this);
+    this.#emit('joined', { node, ahead: queue.length });
     if (!wait && queue.length > 0) {
       this.#finish({ kind: 'not_first' });
       return;
@@ -143,8 +143,24 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
     // It may have died, or we have been told to stop, by what was told of the joining.
     this.stateChanged(session.state);
     if (this.#over) return;
-    this.#apply(enterQueue(self, queue, this.#joinedAt));
-    if (watch.gone) this.gone();
+    if (queue.length === 0) this.#answer(watch.arm(), (czxid) => this.#enter(place, czxid));
+    // Where thousands join at once, all get their places before the first of them looks around: those count, and nobody ahead
+    // who goes meanwhile is missed, as each asks whether its predecessor is there.
+    else
+      this.#answer(
+        turns.take(async () => (this.#over ? null : watch.arm()), 'last'),
+        (czxid) => this.#enter(place, czxid),
+      );
+  }
+
+  /** Our node has been asked for, and is watched from now on; null where it is gone, or not this session's. */
+  #enter({ node, queue, watch }: Place, czxid: bigint | null): void {
+    if (czxid === null || watch.gone) {
+      this.#finish({ kind: 'out', why: 'node_gone' });
+      return;
+    }
+    this.#apply(enterQueue({ node, czxid }, queue, this.#joinedAt));
+    if (watch.unsure) this.unsure();
   }
 
   /** Of our own node. */
@@ -189,8 +205,8 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
     this.#attachment.onlookers.delete(this);
     this.#stop.removeEventListener('abort', this.#onAbort);
     this.#alarm();
-    this.#stopRecord();
-    this.#stopPredecessor();
+    this.#attachment.session.unlisten(this.#recordPath, this);
+    this.#leavePredecessor();
     this.#leaveLeader();
     if (outcome?.kind !== 'claimed' && this.#own !== null) {
       this.#giveUp(this.#own);
@@ -307,11 +323,22 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher {
   #watchPredecessor(node: string): Promise<NodeData | null> {
     const { session } = this.#attachment;
     const path = `${this.#contest.paths.queue}/${node}`;
-    this.#stopPredecessor();
-    this.#stopPredecessor = session.onNode(path, (change) =>
-      this.#dispatch({ type: 'predecessor_changed', node, gone: change === 'deleted' }),
-    );
+    this.#leavePredecessor();
+    this.#predecessor = node;
+    session.listen(path, this);
     return untilAnswered(this.#host, session, () => session.read(path, { watch: true }));
+  }
+
+  #leavePredecessor(): void {
+    const { queue } = this.#contest.paths;
+    if (this.#predecessor !== null) this.#attachment.session.unlisten(`${queue}/${this.#predecessor}`, this);
+  }
+
+  /** Of the record, or of the predecessor. */
+  changed(path: string, change: NodeChange): void {
+    if (path === this.#recordPath) this.#dispatch({ type: 'record_changed' });
+    else if (this.#predecessor !== null)
+      this.#dispatch({ type: 'predecessor_changed', node: this.#predecessor, gone: change === 'deleted' });
   }
 
   /** The same of the leader's session, which all may share who stand behind it. */

@@ -1,4 +1,3 @@
-import type { Self } from './campaign.js';
 import type { Host } from './host.js';
 import { createBelow } from './nodes.js';
 import { OwnNodeWatch } from './own-node.js';
@@ -8,13 +7,14 @@ import { aheadOf, candidateUuid, checkHeadroom, inOrder, nodePrefix, uuidOf } fr
 
 /** A place in the queue: our node, and who stood before it, first come first. */
 export interface Place {
-  readonly self: Self;
+  readonly node: string;
   readonly queue: readonly string[];
+  /** Of our node: not armed yet, so nobody has asked whether it is this session's. */
   readonly watch: OwnNodeWatch;
 }
 
 /**
- * Joins the queue: one node of ours in it, owned by this very session, and watched.
+ * Joins the queue: one node of ours in it.
  *
  * Survives lost replies without searching: after one we simply create again, under the same uuid.
  * A create that is *confirmed* came after the lost one was applied or dropped, so the list read
@@ -38,39 +38,20 @@ export async function enqueue(
     createBelow(session, queuePath, path, data, 'ephemeral_sequential'),
   );
   const node = created.slice(queuePath.length + 1);
-  const watch = new OwnNodeWatch(host, session, created);
   let names: readonly string[];
-  let czxid: bigint | null;
   try {
     checkHeadroom(node, queuePath);
-    // Sent together, answered in this order.
-    [names, czxid] = await Promise.all([listed(host, session, queuePath), watch.arm()]);
+    names = await listed(host, session, queuePath);
   } catch (error) {
     // Refused what comes behind the create: a node that nobody stands for would block the queue while the session lives.
-    watch.cancel();
     void removeSurely(host, session, created);
     throw error;
   }
+  // An earlier one where a create whose reply was lost had been applied: that node is ours, and stands further ahead.
   const [kept, ...extra] = names.filter((name) => uuidOf(name) === uuid);
   for (const later of extra) void removeSurely(host, session, `${queuePath}/${later}`);
-  if (kept === node && czxid !== null) return { self: { node, czxid }, queue: aheadOf(names, node), watch };
-  watch.cancel();
-  return kept === undefined || kept === node ? null : earlier(host, session, queuePath, kept, names);
-}
-
-/** The create whose reply was lost had been applied: that node is ours, and stands further ahead. */
-async function earlier(
-  host: Host,
-  session: Session,
-  queuePath: string,
-  node: string,
-  names: readonly string[],
-): Promise<Place | null> {
-  const watch = new OwnNodeWatch(host, session, `${queuePath}/${node}`);
-  const czxid = await watch.arm();
-  if (czxid !== null) return { self: { node, czxid }, queue: aheadOf(names, node), watch };
-  watch.cancel();
-  return null;
+  if (kept === undefined) return null;
+  return { node: kept, queue: aheadOf(names, kept), watch: new OwnNodeWatch(host, session, `${queuePath}/${kept}`) };
 }
 
 /** The candidates of a queue in order; none where there is no queue. */

@@ -1,7 +1,6 @@
-import type { Cancel } from '../lease/clock.js';
 import type { Host } from './host.js';
 import { untilAnswered } from './persistence.js';
-import type { Session } from './port.js';
+import type { NodeChange, NodeListener, Session } from './port.js';
 
 /** What becomes of our own node. */
 export interface OwnNodeNews {
@@ -19,11 +18,10 @@ export interface OwnNodeNews {
 const DEAF: OwnNodeNews = { gone() {}, unsure() {}, sure() {} };
 
 /** Tells of the deletion of our node, from before the watch on it was armed: no deletion can fall between. */
-export class OwnNodeWatch {
+export class OwnNodeWatch implements NodeListener {
   readonly path: string;
   readonly #host: Host;
   readonly #session: Session;
-  readonly #cancel: Cancel;
   #gone = false;
   #cancelled = false;
   /** How often the watch was lost; only the answer to the newest question tells that it is armed. */
@@ -35,11 +33,13 @@ export class OwnNodeWatch {
     this.path = path;
     this.#host = host;
     this.#session = session;
-    this.#cancel = session.onNode(path, (change) => {
-      if (change === 'deleted') this.#tellGone();
-      // The node has no children and never will: this can only mean that its watch was lost.
-      else if (change === 'children') this.#armAgain();
-    });
+    session.listen(path, this);
+  }
+
+  changed(_path: string, change: NodeChange): void {
+    if (change === 'deleted') this.#tellGone();
+    // The node has no children and never will: this can only mean that its watch was lost.
+    else if (change === 'children') this.#armAgain();
   }
 
   get gone(): boolean {
@@ -58,7 +58,7 @@ export class OwnNodeWatch {
 
   cancel(): void {
     this.#cancelled = true;
-    this.#cancel();
+    this.#session.unlisten(this.path, this);
   }
 
   /**

@@ -78,6 +78,9 @@ export interface Session {
   onState(listener: (state: SessionState) => void): Cancel;
   /** Routes changes of `path` to the listener. It leaves no watch: the reads below do, once each. */
   onNode(path: string, listener: (change: NodeChange) => void): Cancel;
+  /** As {@link onNode}, with nothing made for each path: for those of whom there are thousands. Twice for one path is once. */
+  listen(path: string, listener: NodeListener): void;
+  unlisten(path: string, listener: NodeListener): void;
 
   /** @returns the path, with the sequence number appended where the mode says so */
   create(path: string, data: Uint8Array, mode: CreateMode): Promise<string>;
@@ -97,7 +100,11 @@ export interface Session {
    * bears that part's operation and path.
    */
   transaction?(parts: readonly TransactionPart[]): Promise<void>;
-  /** Brings the server that we are on up to date with the ensemble's leader. Proves nothing: no quorum is asked. */
+  /**
+   * Brings the server that we are on up to date with the ensemble's leader. Proves nothing: no quorum is asked. Where that server is the
+   * leader itself it lets a sync pass like a read (`matchSyncs` of its CommitProcessor), and a write that a follower has
+   * confirmed already may show a moment later.
+   */
   sync(path: string): Promise<void>;
 
   /** Ends the session; its ephemeral nodes go at once. Never rejects. */
@@ -159,6 +166,11 @@ export interface SessionLifeline {
   left(path: string): void;
   /** The session is over: the last that is told. */
   over(): void;
+}
+
+/** Told of changes of nodes; one object may listen to several. */
+export interface NodeListener {
+  changed(path: string, change: NodeChange): void;
 }
 
 export interface Watcher {

@@ -120,10 +120,17 @@ function decodeTerm(value: Record<string, unknown>): TermOfRecord {
     leaderId: text(value, 'leaderId'),
     session: text(value, 'session'),
     leaseMs: positive(value, 'leaseMs'),
-    metadata: isObject(value['metadata']) ? value['metadata'] : {},
+    metadata: isObject(value['metadata']) ? orNothing(value['metadata']) : NOTHING,
     electedAt: text(value, 'electedAt'),
     ended: ended == null ? null : { ...strings(ended, ['at']), how: end(ended, 'how') },
   };
+}
+
+/** One for the thousands that say nothing of themselves. */
+const NOTHING: Metadata = Object.freeze({});
+
+function orNothing(metadata: Metadata): Metadata {
+  return Object.keys(metadata).length === 0 ? NOTHING : metadata;
 }
 
 function decodePrevious(value: unknown): PreviousTerm {
@@ -151,7 +158,7 @@ function text(value: Record<string, unknown>, key: string): string {
 function floor(value: Record<string, unknown>): bigint {
   const found = text(value, 'floor');
   if (!/^(0|[1-9][0-9]{0,18})$/.test(found)) throw new Error(`"floor" is ${JSON.stringify(found)}`);
-  return BigInt(found);
+  return found === '0' ? 0n : BigInt(found);
 }
 
 function positive(value: Record<string, unknown>, key: string): number {

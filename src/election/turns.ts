@@ -1,5 +1,8 @@
 import type { Clock } from '../lease/clock.js';
 
+/** So many go in turn for each of the last, where both wait: a stream without an end keeps nobody waiting for ever. */
+const IN_TURN_FOR_ONE_LAST = 8;
+
 /** How many turns run at once, and by what that is judged. */
 export interface Pace {
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -21,17 +24,18 @@ export interface Pace {
 export class Turns {
   readonly #pace: Pace | null;
   readonly #waiting = new Line();
-  /** Of those whom it does no harm to wait for all others. */
+  /** Of those whom it does no harm to wait for others. */
   readonly #last = new Line();
   #allowed: number;
   #running = 0;
+  #sinceLast = 0;
 
   constructor(atOnce: number | Pace) {
     this.#pace = typeof atOnce === 'number' ? null : atOnce;
     this.#allowed = typeof atOnce === 'number' ? atOnce : atOnce.least;
   }
 
-  /** Runs the task when its turn comes; `last`: behind all that come in turn. */
+  /** Runs the task when its turn comes; `last`: behind those that come in turn, but for one now and then. */
   async take<T>(task: () => Promise<T>, place: 'in_turn' | 'last' = 'in_turn'): Promise<T> {
     // While somebody waits there is no turn to be had: nobody who comes now may overtake those.
     if (this.#running < this.#allowed) this.#running += 1;
@@ -54,11 +58,21 @@ export class Turns {
 
   #next(): void {
     while (this.#running < this.#allowed) {
-      const next = this.#waiting.shift() ?? this.#last.shift();
+      const next = this.#pick();
       if (next === undefined) return;
       this.#running += 1;
       next();
     }
+  }
+
+  #pick(): (() => void) | undefined {
+    const next = this.#sinceLast < IN_TURN_FOR_ONE_LAST ? this.#waiting.shift() : undefined;
+    if (next !== undefined) {
+      this.#sinceLast += 1;
+      return next;
+    }
+    this.#sinceLast = 0;
+    return this.#last.shift() ?? this.#waiting.shift();
   }
 }
 

@@ -158,6 +158,27 @@ export function watchChecks(check: Check): void {
     expect(told).toEqual(['both', 'both']);
   });
 
+  check('one object may listen to many paths, is told once for each, and no more when it has left', async (bench) => {
+    const { hand, root } = bench;
+    const session = await watcher(bench);
+    const paths = ['a', 'b', 'c'].map((name) => `${root}/${name}`);
+    const told: string[] = [];
+    const listener = { changed: (path: string, change: NodeChange) => void told.push(`${path.at(-1)} ${change}`) };
+    for (const path of paths) {
+      await hand.create(path, NOTHING, 'persistent');
+      session.listen(path, listener);
+      session.listen(path, listener);
+      session.onNode(path, (change) => told.push(`beside ${path.at(-1)} ${change}`));
+    }
+    session.unlisten(paths[1] ?? '', listener);
+    session.unlisten(paths[1] ?? '', listener);
+    await bench.barrier(session);
+    for (const path of paths) await session.stat(path, { watch: true });
+    for (const path of paths) await hand.write(path, NOTHING, -1);
+    await bench.barrier(session);
+    expect(told).toEqual(['a changed', 'beside a changed', 'beside b changed', 'c changed', 'beside c changed']);
+  });
+
   check('a watch on an own ephemeral node fires when somebody deletes it', async (bench) => {
     const { hand, root } = bench;
     const session = await watcher(bench);

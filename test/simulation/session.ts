@@ -3,6 +3,7 @@ import type {
   CreateMode,
   NodeChange,
   NodeData,
+  NodeListener,
   Session,
   SessionState,
   Stat,
@@ -36,6 +37,7 @@ export class SimulatedSession implements Session {
   readonly #watches = new ClientWatches();
   readonly #stateListeners = new Set<(state: SessionState) => void>();
   readonly #nodeListeners = new Map<string, Set<(change: NodeChange) => void>>();
+  readonly #cancels = new Map<NodeListener, Map<string, Cancel>>();
   /** Sent, in order. Replies come in the same order. */
   readonly #sent: Pending[] = [];
   /** To be sent once attached again. */
@@ -107,6 +109,21 @@ export class SimulatedSession implements Session {
       listeners.delete(registered);
       if (listeners.size === 0 && this.#nodeListeners.get(path) === listeners) this.#nodeListeners.delete(path);
     };
+  }
+
+  listen(path: string, listener: NodeListener): void {
+    const cancels = this.#cancels.get(listener) ?? new Map<string, Cancel>();
+    this.#cancels.set(listener, cancels);
+    if (!cancels.has(path))
+      cancels.set(
+        path,
+        this.onNode(path, (change) => listener.changed(path, change)),
+      );
+  }
+
+  unlisten(path: string, listener: NodeListener): void {
+    this.#cancels.get(listener)?.get(path)?.();
+    this.#cancels.get(listener)?.delete(path);
   }
 
   async create(path: string, data: Uint8Array, mode: CreateMode): Promise<string> {

@@ -5,7 +5,7 @@ import type { EventName } from '../../src/election/events.js';
 import { type Host, silentLogger } from '../../src/election/host.js';
 import { Keeper } from '../../src/election/keeper.js';
 import { electionPaths } from '../../src/election/names.js';
-import type { Attachment, NodeChange, NodeData, Session, Stat } from '../../src/election/port.js';
+import type { Attachment, NodeChange, NodeData, NodeListener, Session, Stat } from '../../src/election/port.js';
 import { EMPTY_RECORD, encodeRecord } from '../../src/election/record.js';
 import { Turns } from '../../src/election/turns.js';
 import { CoordinatorError } from '../../src/errors.js';
@@ -43,7 +43,7 @@ class Scene {
   timers = 0;
   readonly #ahead: readonly string[];
   readonly #record: NodeData | null;
-  readonly #listeners = new Set<{ path: string; tell: (change: NodeChange) => void }>();
+  #listeners: { readonly path: string; readonly listener: NodeListener }[] = [];
   #uuids = 0;
 
   constructor(ahead: readonly string[], record: Uint8Array | null = null) {
@@ -78,11 +78,11 @@ class Scene {
   }
 
   get subscriptions(): string[] {
-    return [...this.#listeners].map(({ path }) => path);
+    return this.#listeners.map(({ path }) => path);
   }
 
   change(path: string, change: NodeChange): void {
-    for (const each of [...this.#listeners]) if (each.path === path) each.tell(change);
+    for (const each of [...this.#listeners]) if (each.path === path) each.listener.changed(path, change);
   }
 
   readonly session = {
@@ -90,10 +90,10 @@ class Scene {
     timeoutMs: 10_000,
     state: 'connected',
     onState: () => () => {},
-    onNode: (path: string, tell: (change: NodeChange) => void) => {
-      const entry = { path, tell };
-      this.#listeners.add(entry);
-      return () => this.#listeners.delete(entry);
+    onNode: () => () => {},
+    listen: (path: string, listener: NodeListener) => void this.#listeners.push({ path, listener }),
+    unlisten: (path: string, listener: NodeListener) => {
+      this.#listeners = this.#listeners.filter((each) => each.path !== path || each.listener !== listener);
     },
     create: async (path: string, _data: Uint8Array, mode: string) => {
       const made = mode === 'ephemeral_sequential' ? `${path}0000000009` : path;

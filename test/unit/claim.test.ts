@@ -30,6 +30,8 @@ class Scene {
       id: OWN,
       state: 'connected',
       onNode: () => () => {},
+      listen: () => {},
+      unlisten: () => {},
       onState: () => () => {},
       create: async (path: string, data: Uint8Array, mode: string) => {
         this.log.push(`create ${path === paths.term ? 'record' : 'candidate'}`);

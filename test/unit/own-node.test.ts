@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Host, silentLogger } from '../../src/election/host.js';
 import { OwnNodeWatch } from '../../src/election/own-node.js';
-import type { Session } from '../../src/election/port.js';
+import type { NodeListener, Session } from '../../src/election/port.js';
 import { systemClock } from '../../src/lease/clock.js';
 
 const host: Host = {
@@ -19,7 +19,8 @@ function sessionThatSees(owner: string | null): Session {
   return {
     id: '00000000000000aa',
     state: 'connected',
-    onNode: () => () => {},
+    listen: () => {},
+    unlisten: () => {},
     onState: () => () => {},
     children: async () => ({ names: [], stat }),
   } as unknown as Session;
@@ -42,9 +43,8 @@ describe('our own node', () => {
     let lose = () => {};
     const session = {
       ...sessionThatSees(null),
-      onNode: (_path: string, listener: (change: 'children') => void) => {
-        lose = () => listener('children');
-        return () => {};
+      listen: (path: string, listener: NodeListener) => {
+        lose = () => listener.changed(path, 'children');
       },
       children: () =>
         new Promise((resolve) => {

@@ -59,6 +59,15 @@ describe('turns', () => {
     expect(tasks.started).toEqual(['a', 'b', 'c', 'd', 'idle']);
   });
 
+  it('lets one of the last through for every eight in turn, so that a stream of those keeps nobody waiting for ever', async () => {
+    const tasks = new Tasks(new Turns(1));
+    void tasks.add('first');
+    for (const name of ['idle', 'idler']) void tasks.add(name, 'last');
+    for (const name of names(20)) void tasks.add(name);
+    for (let ended = 0; ended < 23; ended += 1) await tasks.end(tasks.started[ended] ?? '');
+    expect(tasks.started).toEqual(['first', ...names(8), 'idle', ...names(8, 8), 'idler', ...names(4, 16)]);
+  });
+
   it('lets more through while turns are short, up to a limit, and fewer when they take long, but some always', async () => {
     let now = 0;
     const turns = new Turns({ clock: { monotonic: () => now }, least: 2, most: 5, turnMs: 100 });

@@ -1,4 +1,13 @@
-import type { Children, CreateMode, NodeChange, NodeData, Session, SessionState, Stat } from '../../election/port.js';
+import type {
+  Children,
+  CreateMode,
+  NodeChange,
+  NodeData,
+  NodeListener,
+  Session,
+  SessionState,
+  Stat,
+} from '../../election/port.js';
 import { CoordinatorError } from '../../errors.js';
 import type { Cancel } from '../../lease/clock.js';
 import type { Acl } from '../acl.js';
@@ -104,6 +113,14 @@ export class NativeSession implements Session {
 
   onNode(path: string, listener: (change: NodeChange) => void): Cancel {
     return this.#onNode.add(path, listener);
+  }
+
+  listen(path: string, listener: NodeListener): void {
+    this.#onNode.listen(path, listener);
+  }
+
+  unlisten(path: string, listener: NodeListener): void {
+    this.#onNode.unlisten(path, listener);
   }
 
   /** With an ACL it resolves when the node is closed, too: one round trip later. */

@@ -3,6 +3,7 @@ import type {
   CreateMode,
   NodeChange,
   NodeData,
+  NodeListener,
   Session,
   SessionState,
   Stat,
@@ -110,6 +111,14 @@ export class WireSession implements Session {
 
   onNode(path: string, listener: (change: NodeChange) => void): Cancel {
     return this.#onNode.add(path, listener);
+  }
+
+  listen(path: string, listener: NodeListener): void {
+    this.#onNode.listen(path, listener);
+  }
+
+  unlisten(path: string, listener: NodeListener): void {
+    this.#onNode.unlisten(path, listener);
   }
 
   /** Every change that any watch of this session announces: for recursive watches. */
