@@ -64,7 +64,7 @@ const timeoutMs = Number(values.timeout ?? (quick ? 2_000 : 4_000));
 /** Two ticks are the least that a session may last. */
 const tickTime = quick ? 500 : 2_000;
 const sizes = quick ? [3] : [3, 30, 100];
-const elections = quick ? 10 : 100;
+const elections = quick ? 10 : 1_000;
 const seconds = quick ? 1 : 10;
 const wanted = values.only.split(',');
 const unknown = wanted.find((part) => !(part in PARTS));

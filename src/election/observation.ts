@@ -1,6 +1,6 @@
 import type { Cancel } from '../lease/clock.js';
 import { decodeCandidate, printable } from './candidate.js';
-import type { Host } from './host.js';
+import { type Host, sleep } from './host.js';
 import type { ElectionPaths } from './names.js';
 import { sessionLives, untilAnswered } from './persistence.js';
 import type { Session } from './port.js';
@@ -8,6 +8,12 @@ import { inOrder } from './queue.js';
 import { readRecord } from './reading.js';
 import { type CandidateView, type ElectionView, viewOf } from './view.js';
 import { abortable } from './waiting.js';
+
+/**
+ * Who looks on lets those go first who stand in the queue, maybe on the same session: what is sent ahead of a claim delays it. And a
+ * hand-over is four changes at once.
+ */
+const GATHER_MS = 10;
 
 /** A candidate, and the czxid of its node where somebody owns that. */
 interface Known {
@@ -69,7 +75,7 @@ export class Observation {
             return () => {};
           });
         }
-        if (signal?.aborted) throw signal.reason;
+        await sleep(this.#host, GATHER_MS, signal);
       }
     } finally {
       for (const cancel of this.#cancels) cancel();
