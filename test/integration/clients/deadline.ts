@@ -143,10 +143,11 @@ export function deadlineTests(test: TestAPI, command: () => Command): void {
     await using sidecar = await FakeSidecar.start();
     await using worker = start(sidecar);
     await worker.leads();
+    // Who joins anew leads a new term.
+    sidecar.told = leading('8');
     sidecar.refuses = { status: 404, code: 'no_candidacy' };
     await worker.until('cancelled');
     const acted = worker.of('act').at(-1)?.at ?? Infinity;
-    sidecar.told = leading('8');
     sidecar.refuses = null;
     await worker.leads('7');
     expect(worker.of('act').every(({ at, token }) => token === '8' || at <= acted)).toBe(true);
