@@ -3,12 +3,13 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { MUTANTS, type Mutant } from './mutants.js';
 
 /*
  * Builds each mutant in a copy of the project and lets the simulation, chaos and, at last, tests that are about it have a go at it, until
- * one finds it. Prints a table; the exit code says whether all were found.
+ * one finds it. Prints a table; the exit code says whether all were found. First the simulation has to pass without any mutant: else
+ * whatever it says of one means nothing.
  */
 const { values } = parseArgs({
   options: {
@@ -39,8 +40,10 @@ function copy(): string {
     'deploy',
     'examples',
     'alerts',
+    'bench',
     'package.json',
     'tsconfig.json',
+    'tsconfig.build.json',
     'vitest.config.ts',
   ]) {
     cpSync(join(project, part), join(place, part), { recursive: true });
@@ -61,6 +64,21 @@ function run(place: string, words: readonly string[], env: NodeJS.ProcessEnv = {
   });
 }
 
+function simulated(place: string): SpawnSyncReturns<string> {
+  return run(place, ['npx', 'vitest', 'run', 'test/simulation'], { TENURE_SIMULATION_SEEDS: values.seeds });
+}
+
+/** @throws when the simulation finds something where there is nothing to be found */
+function control(): void {
+  const place = copy();
+  try {
+    const { status, stdout, stderr } = simulated(place);
+    if (status !== 0) throw new Error(`the simulation fails without a mutant:\n${stdout}${stderr}`);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
 function judge(mutant: Mutant): Verdict {
   const place = copy();
   try {
@@ -71,11 +89,9 @@ function judge(mutant: Mutant): Verdict {
       source.replace(mutant.find, () => mutant.replace),
     );
     if (values.from !== 'chaos') {
-      const simulation = run(place, ['npx', 'vitest', 'run', 'test/simulation'], {
-        TENURE_SIMULATION_SEEDS: values.seeds,
-      });
-      if (simulation.status !== 0)
-        return { mutant, by: 'simulation', said: first(simulation.stdout, /^\s+[+-]\s+"(.+)",?$/m) };
+      const { status, stdout, stderr } = simulated(place);
+      const said = first(`${stdout}${stderr}`, /^\s*[+-]\s+"(.+)",?$/m, /Error: (.+)/);
+      if (status !== 0) return { mutant, by: 'simulation', said };
     }
     if (mutant.faults !== undefined && values.upto !== 'simulation') {
       const words = ['npx', 'tsx', 'test/chaos/chaos.ts', '--minutes', `${Number(values['chaos-seconds']) / 60}`];
@@ -85,7 +101,8 @@ function judge(mutant: Mutant): Verdict {
     }
     if (mutant.tests !== undefined && values.upto === 'tests') {
       const tests = run(place, ['npx', 'vitest', 'run', ...mutant.tests]);
-      if (tests.status !== 0) return { mutant, by: 'tests', said: first(tests.stdout, /FAIL\s+(.+)/) };
+      const said = first(`${tests.stdout}${tests.stderr}`, /FAIL\s+(.+)/);
+      if (tests.status !== 0) return { mutant, by: 'tests', said };
     }
     return { mutant, by: null, said: '' };
   } finally {
@@ -93,10 +110,17 @@ function judge(mutant: Mutant): Verdict {
   }
 }
 
-function first(text: string, pattern: RegExp): string {
-  return (pattern.exec(text)?.[1] ?? '').slice(0, 160);
+/** What the first of the patterns that is anywhere in it finds; colours are none of it. */
+function first(text: string, ...patterns: readonly RegExp[]): string {
+  const plain = stripVTControlCharacters(text);
+  for (const pattern of patterns) {
+    const found = pattern.exec(plain)?.[1];
+    if (found !== undefined) return found.slice(0, 160);
+  }
+  return '';
 }
 
+if (values.from !== 'chaos') control();
 const verdicts: Verdict[] = [];
 for (const mutant of MUTANTS.filter(({ name }) => new RegExp(values.only).test(name))) {
   const verdict = judge(mutant);

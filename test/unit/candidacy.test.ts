@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { waitFor } from '../../deploy/local/index.js';
 import { Candidacy, type Outcome } from '../../src/election/candidacy.js';
 import type { Contest } from '../../src/election/contest.js';
 import type { EventName } from '../../src/election/events.js';
@@ -75,6 +76,18 @@ class Scene {
         if (name === abortsAt) this.stop.abort(new Error('given up'));
       },
     };
+  }
+
+  /** Takes the next turn. @returns how to give it back */
+  occupy(): () => void {
+    let done = (): void => {};
+    void this.turns.take(
+      () =>
+        new Promise<void>((resolve) => {
+          done = resolve;
+        }),
+    );
+    return () => done();
   }
 
   get subscriptions(): string[] {
@@ -162,13 +175,7 @@ describe('a candidacy that is given up by who is told of it', () => {
 
   it('before its turn to join has come: makes no node', async () => {
     const scene = new Scene([]);
-    let done = (): void => {};
-    void scene.turns.take(
-      () =>
-        new Promise<void>((resolve) => {
-          done = resolve;
-        }),
-    );
+    const done = scene.occupy();
     const { outcome } = scene.campaign(scene.host(), IDLE);
     scene.stop.abort(new Error('given up'));
     await expect(outcome).rejects.toThrow('given up');
@@ -176,6 +183,31 @@ describe('a candidacy that is given up by who is told of it', () => {
     await settled();
     expect(scene.created).toEqual([]);
     expect(scene.told).toEqual([]);
+  });
+});
+
+describe('candidacies that join at once', () => {
+  it('all get their places before the first of them looks around', async () => {
+    const scene = new Scene(['a-lock-0000000001']);
+    for (let each = 0; each < 3; each += 1) scene.campaign(scene.host(), IDLE).outcome.catch(() => {});
+    await waitFor(() => scene.told.filter((name) => name === 'predecessor').length === 3, {
+      what: 'all to look around',
+    });
+    const order = scene.told.filter((name) => name === 'joined' || name === 'predecessor');
+    expect(order).toEqual([...Array(3).fill('joined'), ...Array(3).fill('predecessor')]);
+  });
+
+  it('learn of what became of their nodes before they looked around', async () => {
+    const scene = new Scene(['a-lock-0000000001']);
+    const { outcome } = scene.campaign(scene.host(), IDLE);
+    const done = scene.occupy();
+    await waitFor(() => scene.told.includes('joined'), { what: 'the place' });
+    await settled();
+    expect(scene.subscriptions).toEqual([scene.created[0], paths.term]);
+    scene.change(scene.created[0] ?? '', 'deleted');
+    done();
+    await expect(outcome).resolves.toEqual({ kind: 'out', why: 'node_gone' });
+    expect(scene.subscriptions).toEqual([]);
   });
 });
 
