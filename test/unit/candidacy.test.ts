@@ -189,7 +189,15 @@ describe('a candidacy that is given up by who is told of it', () => {
 describe('candidacies that join at once', () => {
   it('all get their places before the first of them looks around', async () => {
     const scene = new Scene(['a-lock-0000000001']);
-    for (let each = 0; each < 3; each += 1) scene.campaign(scene.host(), IDLE).outcome.catch(() => {});
+    const join = () => void scene.campaign(scene.host(), IDLE).outcome.catch(() => {});
+    join();
+    const done = scene.occupy();
+    await waitFor(() => scene.told.includes('joined'), { what: 'the first place' });
+    // Later than the first, which has its place already and wants another turn.
+    await settled();
+    join();
+    join();
+    done();
     await waitFor(() => scene.told.filter((name) => name === 'predecessor').length === 3, {
       what: 'all to look around',
     });
