@@ -66,18 +66,37 @@ function memory(): number {
   return process.memoryUsage().rss;
 }
 
+it('a renewal waits a moment for the thousands that join and claim beside it, and not for all of them', async () => {
+  const tenure = await connect({ servers: ensemble.connectString, sessionTimeoutMs: 10_000 });
+  const steady = await tenure.election('steady').campaign();
+  let slowest = 0;
+  tenure.events.on('renewal_confirmed', ({ roundTripMs }) => {
+    slowest = Math.max(slowest, roundTripMs);
+  });
+  const begin = monotonicMs();
+  const count = 3_000;
+  await Promise.all(Array.from({ length: count }, (_, index) => tenure.election(`crowd/${index}`).campaign()));
+  const took = monotonicMs() - begin;
+  console.info(`${count} elections won in ${Math.round(took)} ms; the slowest renewal took ${Math.round(slowest)} ms`);
+  // All at once, it is a quarter of that time; in turns a twentieth.
+  expect(slowest).toBeGreaterThan(0);
+  expect(slowest / took).toBeLessThan(0.12);
+  expect(steady.state).toBe('leading');
+  await tenure.close();
+}, 240_000);
+
 it('standing behind one leader in two hundred elections costs the reads of one', async () => {
   const leader = await connect({ servers: ensemble.connectString, sessionTimeoutMs: 4_000, lifeline: false });
   const names = Array.from({ length: 200 }, (_, index) => `behind/${index}`);
   await Promise.all(names.map((name) => leader.election(name).campaign()));
   const line = await lines.to(ensemble.servers[0] as ZooKeeperServer);
   const successor = await connect({ servers: line.address, sessionTimeoutMs: 4_000, lifeline: false });
-  let joined = 0;
-  successor.events.on('joined', () => {
-    joined += 1;
+  let watching = 0;
+  successor.events.on('predecessor', () => {
+    watching += 1;
   });
   const campaigns = Promise.allSettled(names.map((name) => successor.election(name).campaign()));
-  await waitFor(() => joined === names.length, { what: 'the successor to stand in all queues' });
+  await waitFor(() => watching === names.length, { what: 'the successor to stand in all queues' });
   // What it asks for by the way, each once.
   await sleep(1_000);
   const before = await line.traffic();
