@@ -10,8 +10,8 @@ let observer: NativeSession;
 
 beforeAll(async () => {
   // Long sessions for those that shall outlive a restart of servers, however long that takes on a busy machine.
-  ensemble = await startEnsemble({ size: 3, tickTime: 500, fsync: false, extraConfig: ['maxSessionTimeout=60000'] });
-  observer = await open(ensemble.connectString, { sessionTimeoutMs: 60_000 });
+  ensemble = await startEnsemble({ size: 3, tickTime: 500, fsync: false, extraConfig: ['maxSessionTimeout=30000'] });
+  observer = await open(ensemble.connectString, { sessionTimeoutMs: 30_000 });
 });
 
 // Whatever a test did to the servers, and however it ended.
@@ -139,7 +139,7 @@ describe('a session', () => {
   });
 
   it('loses its connection with the quorum, keeps what is asked meanwhile, and comes back', async () => {
-    const session = await open(ensemble.connectString, { sessionTimeoutMs: 60_000 });
+    const session = await open(ensemble.connectString, { sessionTimeoutMs: 30_000 });
     const { id } = session;
     const [first, second] = ensemble.servers as [ZooKeeperServer, ZooKeeperServer];
     const gone = nextState(session, 'disconnected');
@@ -205,7 +205,7 @@ describe('a session', () => {
     const [short, middle, long] = await Promise.all(
       [200, 3000, 3_600_000].map((sessionTimeoutMs) => open(ensemble.connectString, { sessionTimeoutMs })),
     );
-    expect([short?.timeoutMs, middle?.timeoutMs, long?.timeoutMs]).toEqual([1000, 3000, 60_000]);
+    expect([short?.timeoutMs, middle?.timeoutMs, long?.timeoutMs]).toEqual([1000, 3000, 30_000]);
   });
 
   it('moves data of the largest size that it allows through a follower', async () => {
