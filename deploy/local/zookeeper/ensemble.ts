@@ -6,6 +6,7 @@ import { waitFor } from '../wait.js';
 import { ensureArchive } from './archive.js';
 import type { ServerPlace } from './config.js';
 import { type Distribution, type Progress, resolveDistribution } from './distribution.js';
+import type { Mode } from './four-letter-word.js';
 import { ZooKeeperServer } from './server.js';
 
 export interface EnsembleOptions {
@@ -96,11 +97,17 @@ export class Ensemble implements AsyncDisposable {
     );
   }
 
-  /** Waits until a leader has a majority behind it and every server that runs, and isn't frozen, serves. */
+  /**
+   * Waits until a leader has a majority behind it, and every server that runs, and isn't frozen, serves, and none but that one
+   * takes itself for the leader. One that was frozen may for a while, and tells clients of the next leader's sessions that they have expired.
+   */
   async waitForQuorum(timeoutMs = 60_000): Promise<void> {
     const awake = this.servers.filter((server) => server.running && !server.frozen);
     await Promise.all(awake.map((server) => server.waitUntilServing(timeoutMs)));
     await this.waitForLeader({ timeoutMs });
+    const leads = (mode: Mode) => mode === 'leader' || mode === 'standalone';
+    const alone = async () => (await Promise.all(awake.map((server) => server.mode()))).filter(leads).length <= 1;
+    await waitFor(alone, { what: 'a server that led before to notice', timeoutMs });
   }
 
   /** Thaws what is frozen, starts what doesn't run, and waits for the quorum: what a test killed, its successor finds alive. */
