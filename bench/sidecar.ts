@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -97,6 +99,17 @@ interface Joined {
 const state = (joined: Joined, wanted: string) =>
   joined.stream.until(wanted, ({ event, data }) => event === 'candidacy' && data.state === wanted);
 
+const agent = new Agent({ keepAlive: true });
+
+/** Gives it up, on a connection that is there. */
+async function leave({ url, key }: Joined): Promise<void> {
+  const asked = request(url, { method: 'DELETE', agent, headers: { 'candidacy-key': key } });
+  asked.end();
+  const [response] = await once(asked, 'response');
+  response.resume();
+  await once(response, 'end');
+}
+
 /** One leads, the other waits; the one gives up by DELETE, and the other is told that it leads. */
 async function handOver(sidecars: readonly [Sidecar, Sidecar], election: string, turn: number): Promise<number> {
   const [from, to] = turn % 2 === 0 ? sidecars : [sidecars[1], sidecars[0]];
@@ -106,11 +119,8 @@ async function handOver(sidecars: readonly [Sidecar, Sidecar], election: string,
   await state(next, 'waiting');
   await sleep(40);
   const begin = monotonicMs();
-  const [{ at }] = await Promise.all([
-    state(next, 'leading'),
-    fetch(leader.url, { method: 'DELETE', headers: { 'candidacy-key': leader.key } }),
-  ]);
-  await fetch(next.url, { method: 'DELETE', headers: { 'candidacy-key': next.key } });
+  const [{ at }] = await Promise.all([state(next, 'leading'), leave(leader)]);
+  await leave(next);
   for (const { stream } of [leader, next]) stream.close();
   return at - begin;
 }
