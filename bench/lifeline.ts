@@ -93,40 +93,8 @@ async function helper(ensemble: Ensemble): Promise<void> {
   await leader.kill();
 }
 
-/** How long the `connect()` of a process takes with a helper to start, and without. */
-async function connecting(ensemble: Ensemble): Promise<void> {
-  const script = `
-    const { connect } = await import(${JSON.stringify(module)});
-    const begin = performance.now();
-    const tenure = await connect({ servers: ${JSON.stringify(ensemble.connectString)}, lifeline: process.argv[1] === 'true' });
-    process.stdout.write(String(performance.now() - begin));
-    await tenure.close();`;
-  const once = (lifeline: boolean): Promise<number> =>
-    new Promise((resolve) => {
-      let text = '';
-      const child = spawn(process.execPath, ['--input-type=module', '-e', script, String(lifeline)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      child.stdout.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-      });
-      child.once('close', () => resolve(Number(text)));
-    });
-  const took = { true: [] as number[], false: [] as number[] };
-  for (let turn = 0; turn < 12; turn++) took[turn % 2 === 0 ? 'true' : 'false'].push(await once(turn % 2 === 0));
-  print(`connect(): ${ms(median(took.true))} with the lifeline, ${ms(median(took.false))} without`);
-}
-
-/** A process that leads once: it says when it began to lead, or, `long`, when it gave that up after two seconds. */
-function leadOnce(servers: string, election: string, long: boolean): Promise<number> {
-  const script = `
-    const { connect } = await import(${JSON.stringify(module)});
-    const tenure = await connect({ servers: ${JSON.stringify(servers)}, sessionTimeoutMs: 10_000 });
-    const term = await tenure.election(${JSON.stringify(election)}).campaign();
-    if (${long}) await new Promise((resolve) => setTimeout(resolve, 2_000));
-    process.stdout.write(String(process.hrtime.bigint()));
-    await term.resign();
-    await tenure.close();`;
+/** What a script that runs in a process of its own has written in the end: a number. */
+function numberOf(script: string): Promise<number> {
   return new Promise((resolve) => {
     let text = '';
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -135,8 +103,35 @@ function leadOnce(servers: string, election: string, long: boolean): Promise<num
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();
     });
-    child.once('close', () => resolve(Number(text) / 1e6));
+    child.once('close', () => resolve(Number(text)));
   });
+}
+
+/** How long the `connect()` of a process takes with a helper to start, and without. */
+async function connecting(ensemble: Ensemble): Promise<void> {
+  const once = (lifeline: boolean): Promise<number> =>
+    numberOf(`
+    const { connect } = await import(${JSON.stringify(module)});
+    const begin = performance.now();
+    const tenure = await connect({ servers: ${JSON.stringify(ensemble.connectString)}, lifeline: ${lifeline} });
+    process.stdout.write(String(performance.now() - begin));
+    await tenure.close();`);
+  const took = { true: [] as number[], false: [] as number[] };
+  for (let turn = 0; turn < 12; turn++) took[turn % 2 === 0 ? 'true' : 'false'].push(await once(turn % 2 === 0));
+  print(`connect(): ${ms(median(took.true))} with the lifeline, ${ms(median(took.false))} without`);
+}
+
+/** When a process that leads once began to lead, or, `long`, gave that up after two seconds: milliseconds of a clock that all share. */
+async function leadOnce(servers: string, election: string, long: boolean): Promise<number> {
+  const nanoseconds = await numberOf(`
+    const { connect } = await import(${JSON.stringify(module)});
+    const tenure = await connect({ servers: ${JSON.stringify(servers)}, sessionTimeoutMs: 10_000 });
+    const term = await tenure.election(${JSON.stringify(election)}).campaign();
+    if (${long}) await new Promise((resolve) => setTimeout(resolve, 2_000));
+    process.stdout.write(String(process.hrtime.bigint()));
+    await term.resign();
+    await tenure.close();`);
+  return nanoseconds / 1e6;
 }
 
 /**

@@ -143,14 +143,10 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher, Nod
     // It may have died, or we have been told to stop, by what was told of the joining.
     this.stateChanged(session.state);
     if (this.#over) return;
-    if (queue.length === 0) this.#answer(watch.arm(), (czxid) => this.#enter(place, czxid));
     // Where thousands join at once, all get their places before the first of them looks around: those count, and nobody ahead
     // who goes meanwhile is missed, as each asks whether its predecessor is there.
-    else
-      this.#answer(
-        turns.take(async () => (this.#over ? null : watch.arm()), 'last'),
-        (czxid) => this.#enter(place, czxid),
-      );
+    const armed = queue.length === 0 ? watch.arm() : turns.take(async () => (this.#over ? null : watch.arm()), 'last');
+    this.#answer(armed, (czxid) => this.#enter(place, czxid));
   }
 
   /** Our node has been asked for, and is watched from now on; null where it is gone, or not this session's. */

@@ -21,7 +21,7 @@ import { asked, leadershipLost } from './loss.js';
 import { isKind } from './nodes.js';
 import type { OwnNodeNews, OwnNodeWatch } from './own-node.js';
 import { removeSurely, sessionLives, untilAnswered } from './persistence.js';
-import type { Attachment, Holder, Onlooker, RenewalNews, SessionState } from './port.js';
+import type { Attachment, Holder, NodeListener, Onlooker, RenewalNews, SessionState } from './port.js';
 import { readRecord } from './reading.js';
 import { type EndHow, encodeRecord, type PreviousTerm, type Transfer } from './record.js';
 
@@ -31,7 +31,7 @@ import { type EndHow, encodeRecord, type PreviousTerm, type Transfer } from './r
  *
  * A process may hold thousands: what not every term needs is made when it is asked for.
  */
-export class Keeper implements OwnNodeNews, Onlooker, Holder {
+export class Keeper implements OwnNodeNews, Onlooker, Holder, NodeListener {
   readonly election: string;
   readonly number: number;
   readonly token: Token;
@@ -47,7 +47,6 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
   readonly #watch: OwnNodeWatch;
   /** One string, for whoever keeps it of each term. */
   readonly #recordPath: string;
-  readonly #stopRecord: Cancel;
   readonly #onReleased: () => void;
   #abort: AbortController | null = null;
   /** Why the term is over, or has to be given up. */
@@ -94,7 +93,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
     this.#onReleased = onReleased;
     this.#watch = watch;
     this.#recordPath = contest.paths.term;
-    this.#stopRecord = this.#listenTo();
+    this.#listenTo();
     this.#elected(won);
     for (const effect of effects) this.#perform(effect, this.openedAt);
     // Its claim was confirmed when its lease was over already.
@@ -267,12 +266,17 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
     });
   }
 
-  #listenTo(): Cancel {
+  /** Of the record. */
+  changed(): void {
+    void this.readAgain();
+  }
+
+  #listenTo(): void {
     const { session, renewals, onlookers } = this.#attachment;
     this.#watch.listen(this);
     onlookers.add(this);
     renewals.hold(this);
-    return session.onNode(this.#recordPath, () => void this.readAgain());
+    session.listen(this.#recordPath, this);
   }
 
   /** What may have happened between the claim and now. */
@@ -339,7 +343,7 @@ export class Keeper implements OwnNodeNews, Onlooker, Holder {
     const left = turns.take(() => this.#leave(announce));
     this.#timer?.();
     this.#stopDraining();
-    this.#stopRecord();
+    session.unlisten(this.#recordPath, this);
     this.#watch.cancel();
     onlookers.delete(this);
     renewals.release(this);

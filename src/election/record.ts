@@ -120,7 +120,7 @@ function decodeTerm(value: Record<string, unknown>): TermOfRecord {
     leaderId: text(value, 'leaderId'),
     session: text(value, 'session'),
     leaseMs: positive(value, 'leaseMs'),
-    metadata: isObject(value['metadata']) ? orNothing(value['metadata']) : NOTHING,
+    metadata: decodeMetadata(value['metadata']),
     electedAt: text(value, 'electedAt'),
     ended: ended == null ? null : { ...strings(ended, ['at']), how: end(ended, 'how') },
   };
@@ -129,8 +129,8 @@ function decodeTerm(value: Record<string, unknown>): TermOfRecord {
 /** One for the thousands that say nothing of themselves. */
 const NOTHING: Metadata = Object.freeze({});
 
-function orNothing(metadata: Metadata): Metadata {
-  return Object.keys(metadata).length === 0 ? NOTHING : metadata;
+function decodeMetadata(value: unknown): Metadata {
+  return isObject(value) && Object.keys(value).length > 0 ? value : NOTHING;
 }
 
 function decodePrevious(value: unknown): PreviousTerm {

@@ -1,12 +1,10 @@
-import type { Cancel } from '../lease/clock.js';
 import type { Host } from './host.js';
 import { untilAnswered } from './persistence.js';
-import type { NodeChange, NodeData, Session, WatchedReads, Watcher } from './port.js';
+import type { NodeChange, NodeData, NodeListener, Session, WatchedReads, Watcher } from './port.js';
 
 /** A path that somebody watches. */
 interface Watched {
   readonly watchers: Set<Watcher>;
-  readonly cancel: Cancel;
   /** The read that is under way. */
   read: Promise<NodeData | null> | null;
 }
@@ -19,7 +17,7 @@ interface Watched {
  * Who asks because of a change may be given a read that was sent before the change was announced: on one ordered connection a reply
  * that comes behind the announcement shows the change, and the watch that it leaves is younger.
  */
-export class SharedReads implements WatchedReads {
+export class SharedReads implements WatchedReads, NodeListener {
   readonly #host: Host;
   readonly #session: Session;
   readonly #watched = new Map<string, Watched>();
@@ -36,7 +34,7 @@ export class SharedReads implements WatchedReads {
   unwatch(path: string, watcher: Watcher): void {
     const watched = this.#watched.get(path);
     if (watched === undefined || !watched.watchers.delete(watcher) || watched.watchers.size > 0) return;
-    watched.cancel();
+    this.#session.unlisten(path, this);
     this.#watched.delete(path);
   }
 
@@ -55,16 +53,17 @@ export class SharedReads implements WatchedReads {
     return watched.read;
   }
 
+  changed(path: string, change: NodeChange): void {
+    const watchers = this.#watched.get(path)?.watchers ?? new Set();
+    for (const watcher of [...watchers]) if (watchers.has(watcher)) watcher.watchedChanged(path, change === 'deleted');
+  }
+
   #at(path: string): Watched {
     const known = this.#watched.get(path);
     if (known !== undefined) return known;
-    const watchers = new Set<Watcher>();
-    const tell = (change: NodeChange): void => {
-      for (const watcher of [...watchers])
-        if (watchers.has(watcher)) watcher.watchedChanged(path, change === 'deleted');
-    };
-    const watched: Watched = { watchers, cancel: this.#session.onNode(path, tell), read: null };
+    const watched: Watched = { watchers: new Set(), read: null };
     this.#watched.set(path, watched);
+    this.#session.listen(path, this);
     return watched;
   }
 }

@@ -32,8 +32,18 @@ interface Verdict {
   readonly said: string;
 }
 
-function copy(): string {
+/** Does it in a copy of the project, which is gone afterwards. */
+function inCopy<T>(work: (place: string) => T): T {
   const place = mkdtempSync(join(tmpdir(), 'tenure-mutant-'));
+  try {
+    copy(place);
+    return work(place);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function copy(place: string): void {
   for (const part of [
     'src',
     'test',
@@ -50,7 +60,6 @@ function copy(): string {
   }
   for (const part of ['node_modules', '.cache']) symlinkSync(join(project, part), join(place, part));
   mkdirSync(join(place, 'docs'), { recursive: true });
-  return place;
 }
 
 function run(place: string, words: readonly string[], env: NodeJS.ProcessEnv = {}): SpawnSyncReturns<string> {
@@ -69,45 +78,35 @@ function simulated(place: string): SpawnSyncReturns<string> {
 }
 
 /** @throws when the simulation finds something where there is nothing to be found */
-function control(): void {
-  const place = copy();
-  try {
-    const { status, stdout, stderr } = simulated(place);
-    if (status !== 0) throw new Error(`the simulation fails without a mutant:\n${stdout}${stderr}`);
-  } finally {
-    rmSync(place, { recursive: true, force: true });
-  }
+function control(place: string): void {
+  const { status, stdout, stderr } = simulated(place);
+  if (status !== 0) throw new Error(`the simulation fails without a mutant:\n${stdout}${stderr}`);
 }
 
-function judge(mutant: Mutant): Verdict {
-  const place = copy();
-  try {
-    const file = join(place, 'src', mutant.file);
-    const source = readFileSync(file, 'utf8');
-    writeFileSync(
-      file,
-      source.replace(mutant.find, () => mutant.replace),
-    );
-    if (values.from !== 'chaos') {
-      const { status, stdout, stderr } = simulated(place);
-      const said = first(`${stdout}${stderr}`, /^\s*[+-]\s+"(.+)",?$/m, /Error: (.+)/);
-      if (status !== 0) return { mutant, by: 'simulation', said };
-    }
-    if (mutant.faults !== undefined && values.upto !== 'simulation') {
-      const words = ['npx', 'tsx', 'test/chaos/chaos.ts', '--minutes', `${Number(values['chaos-seconds']) / 60}`];
-      const chaos = run(place, [...words, '--only', mutant.faults.join(','), '--out', join(place, 'out')]);
-      const found = first(`${chaos.stdout}${chaos.stderr}`, /VIOLATION (?!nothing_to_judge)(.+)/);
-      if (chaos.status === 1 && found !== '') return { mutant, by: 'chaos', said: found };
-    }
-    if (mutant.tests !== undefined && values.upto === 'tests') {
-      const tests = run(place, ['npx', 'vitest', 'run', ...mutant.tests]);
-      const said = first(`${tests.stdout}${tests.stderr}`, /FAIL\s+(.+)/);
-      if (tests.status !== 0) return { mutant, by: 'tests', said };
-    }
-    return { mutant, by: null, said: '' };
-  } finally {
-    rmSync(place, { recursive: true, force: true });
+function judge(place: string, mutant: Mutant): Verdict {
+  const file = join(place, 'src', mutant.file);
+  const source = readFileSync(file, 'utf8');
+  writeFileSync(
+    file,
+    source.replace(mutant.find, () => mutant.replace),
+  );
+  if (values.from !== 'chaos') {
+    const { status, stdout, stderr } = simulated(place);
+    const said = first(`${stdout}${stderr}`, /^\s*[+-]\s+"(.+)",?$/m, /Error: (.+)/);
+    if (status !== 0) return { mutant, by: 'simulation', said };
   }
+  if (mutant.faults !== undefined && values.upto !== 'simulation') {
+    const words = ['npx', 'tsx', 'test/chaos/chaos.ts', '--minutes', `${Number(values['chaos-seconds']) / 60}`];
+    const chaos = run(place, [...words, '--only', mutant.faults.join(','), '--out', join(place, 'out')]);
+    const found = first(`${chaos.stdout}${chaos.stderr}`, /VIOLATION (?!nothing_to_judge)(.+)/);
+    if (chaos.status === 1 && found !== '') return { mutant, by: 'chaos', said: found };
+  }
+  if (mutant.tests !== undefined && values.upto === 'tests') {
+    const tests = run(place, ['npx', 'vitest', 'run', ...mutant.tests]);
+    const said = first(`${tests.stdout}${tests.stderr}`, /FAIL\s+(.+)/);
+    if (tests.status !== 0) return { mutant, by: 'tests', said };
+  }
+  return { mutant, by: null, said: '' };
 }
 
 /** What the first of the patterns that is anywhere in it finds; colours are none of it. */
@@ -120,10 +119,10 @@ function first(text: string, ...patterns: readonly RegExp[]): string {
   return '';
 }
 
-if (values.from !== 'chaos') control();
+if (values.from !== 'chaos') inCopy(control);
 const verdicts: Verdict[] = [];
 for (const mutant of MUTANTS.filter(({ name }) => new RegExp(values.only).test(name))) {
-  const verdict = judge(mutant);
+  const verdict = inCopy((place) => judge(place, mutant));
   verdicts.push(verdict);
   console.log(`| ${mutant.name} | ${verdict.by ?? '**nothing**'} | ${verdict.said.replaceAll('|', '\\|')} |`);
 }

@@ -1,4 +1,4 @@
-import { startEnsemble, waitFor } from '../../../deploy/local/index.js';
+import { startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
 import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { layWire, run } from '../../../test/support/wire.js';
 import { type ContenderName, contenders } from '../contenders.js';
@@ -30,13 +30,8 @@ const [ensemble, etcd, all] = await Promise.all([
 ]);
 // For etcd's HTTP gateway, one outside is asked.
 await etcd.lead(role === 'leads' ? cut : 2);
-const leads = async (): Promise<boolean> => (await ensemble.waitForLeader()) === ensemble.servers[cut];
-// On a busy machine they don't start together: the leader that should be none makes room.
-for (let tries = 0; (await leads()) !== (role === 'leads') && tries < 5; tries++) {
-  await (await ensemble.waitForLeader()).restart();
-  await ensemble.waitForQuorum();
-}
-const serverLeads = await leads();
+const isCut = (server: ZooKeeperServer): boolean => server === ensemble.servers[cut];
+const serverLeads = isCut(await ensemble.elect((leader) => isCut(leader) === (role === 'leads')));
 const addresses = {
   zookeeper: ensemble.servers.map(({ address }) => address),
   etcd: etcd.addresses,
