@@ -418,7 +418,7 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher, Nod
     const state = this.#state;
     const token = state === null || state.name === 'waiting' ? null : claimedToken(state);
     if (token !== null) withdrawClaim(this.#host, session, this.#contest.paths, token);
-    void removeSurely(this.#host, session, own.path);
+    if (!own.others) void removeSurely(this.#host, session, own.path);
   }
 
   #regressed(state: Out): TokenRegressedError {

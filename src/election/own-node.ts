@@ -23,6 +23,7 @@ export class OwnNodeWatch implements NodeListener {
   readonly #host: Host;
   readonly #session: Session;
   #gone = false;
+  #others = false;
   #cancelled = false;
   /** How often the watch was lost; only the answer to the newest question tells that it is armed. */
   #losses = 0;
@@ -44,6 +45,11 @@ export class OwnNodeWatch implements NodeListener {
 
   get gone(): boolean {
     return this.#gone;
+  }
+
+  /** Whether what stands there was made by somebody else under its name, when it was last asked for: not ours to take away. */
+  get others(): boolean {
+    return this.#others;
   }
 
   /** Whether the watch was lost, and the node has not been seen since: nothing would tell that it goes. */
@@ -71,6 +77,7 @@ export class OwnNodeWatch implements NodeListener {
     const own = await untilAnswered(this.#host, this.#session, () =>
       this.#session.children(this.path, { watch: true }),
     );
+    this.#others = own !== null && own.stat.owner !== this.#session.id;
     return own?.stat.owner === this.#session.id ? own.stat.czxid : null;
   }
 

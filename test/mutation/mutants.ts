@@ -177,8 +177,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a candidate that gives up leaves its node',
     file: 'election/candidacy.ts',
-    find: '    void removeSurely(this.#host, session, own.path);',
-    replace: '    if (false) void removeSurely(this.#host, session, own.path);',
+    find: '    if (!own.others) void removeSurely(this.#host, session, own.path);',
+    replace: '    if (own.others) void removeSurely(this.#host, session, own.path);',
     faults: ['huge_queue', 'lose_reply'],
     tests: ['test/integration/election/queue.test.ts'],
   },

@@ -38,6 +38,9 @@ class Scene {
   readonly stop = new AbortController();
   readonly turns = new Turns(1);
   readonly created: string[] = [];
+  readonly removed: string[] = [];
+  /** Whose all nodes are, as the server says. */
+  owner: string | null = SESSION;
   readonly told: EventName[] = [];
   /** Session nodes, by their paths, that somebody has deleted. */
   readonly deleted = new Set<string>();
@@ -113,7 +116,7 @@ class Scene {
       this.created.push(made);
       return made;
     },
-    remove: async () => {},
+    remove: async (path: string) => void this.removed.push(path),
     write: async (path: string) => {
       if (this.deleted.has(path)) throw new CoordinatorError('no_node', 'write', path);
       return stat;
@@ -121,7 +124,7 @@ class Scene {
     transaction: async () => {},
     children: async (path: string) => ({
       names: path === paths.queue ? [...this.#ahead, ...this.created.map((each) => each.slice(path.length + 1))] : [],
-      stat,
+      stat: { ...stat, owner: this.owner },
     }),
     read: async (path: string) => (path === paths.term ? this.#record : { data: new Uint8Array(), stat }),
   } as unknown as Session;
@@ -216,6 +219,23 @@ describe('candidacies that join at once', () => {
     done();
     await expect(outcome).resolves.toEqual({ kind: 'out', why: 'node_gone' });
     expect(scene.subscriptions).toEqual([]);
+  });
+
+  it('leave a node alone that turns out to be not theirs', async () => {
+    const scene = new Scene(['a-lock-0000000001']);
+    scene.owner = '00000000000000bb';
+    await expect(scene.campaign(scene.host(), IDLE).outcome).resolves.toEqual({ kind: 'out', why: 'node_gone' });
+    await settled();
+    expect(scene.removed).toEqual([]);
+    expect(scene.told).toEqual(['joined', 'left']);
+  });
+
+  it('take their node away when they are given up', async () => {
+    const scene = new Scene(['a-lock-0000000001']);
+    const { outcome } = scene.campaign(scene.host('predecessor'), IDLE);
+    await expect(outcome).rejects.toThrow('given up');
+    await settled();
+    expect(scene.removed).toEqual(scene.created);
   });
 });
 
