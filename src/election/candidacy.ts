@@ -102,15 +102,10 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher, Nod
       this.#reject = reject;
       this.#standing.add(this);
       this.#stop.addEventListener('abort', this.#onAbort, { once: true });
-      const { session, turns } = this.#attachment;
-      const { paths, nodePrefix, data } = this.#contest;
-      turns
-        // Given up before its turn: nothing is made that would have to be taken away.
-        .take(async () => (this.#over ? null : enqueue(this.#host, session, paths.queue, nodePrefix, data)))
-        .then(
-          (place) => this.#joined(place, wait),
-          (error: unknown) => this.#fail(error),
-        );
+      enqueue(this.#host, this.#attachment, this.#contest, () => !this.#over).then(
+        (place) => this.#joined(place, wait),
+        (error: unknown) => this.#fail(error),
+      );
     });
   }
 
@@ -145,7 +140,7 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher, Nod
     if (this.#over) return;
     // Where thousands join at once, all get their places before the first of them looks around: those count, and nobody ahead
     // who goes meanwhile is missed, as each asks whether its predecessor is there.
-    const armed = queue.length === 0 ? watch.arm() : turns.take(async () => (this.#over ? null : watch.arm()), 'last');
+    const armed = turns.take(async () => (this.#over ? null : watch.arm()), 'last');
     this.#answer(armed, (czxid) => this.#enter(place, czxid));
   }
 
@@ -371,7 +366,7 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher, Nod
   }
 
   async #claim(effect: Claim): Promise<void> {
-    const { session, renewals, leaseMs } = this.#attachment;
+    const { session, renewals, turns, leaseMs } = this.#attachment;
     const { paths, candidateId, metadata, touches } = this.#contest;
     const sessionNode = await renewals.prepare();
     const state = this.#state;
@@ -386,8 +381,9 @@ export class Candidacy implements OwnNodeNews, Onlooker, Candidate, Watcher, Nod
     // Where the claim isn't one transaction that asks for our node, a look right behind it shows that it was there all the same,
     // whatever became of its watch.
     const there = session.transaction === undefined ? own.arm().then((czxid) => czxid !== null) : Promise.resolve(true);
-    // Read for the term, which doesn't wait for it: what has come in behind the claim shows, and what comes then is watched.
-    const behind = this.#readRecord(true);
+    // Read for the term, which doesn't wait for it: what has come in behind the claim shows, and what comes then is watched. Where
+    // thousands claim at once, the claims go first.
+    const behind = turns.take(() => this.#readRecord(true), 'last');
     for (const each of [there, behind]) each.catch(() => {});
     this.#emit('claiming', { term: effect.term, token });
     try {

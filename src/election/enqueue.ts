@@ -1,9 +1,10 @@
+import type { Contest } from './contest.js';
 import type { Host } from './host.js';
 import { createBelow } from './nodes.js';
 import { OwnNodeWatch } from './own-node.js';
 import { removeSurely, untilAnswered } from './persistence.js';
-import type { Session } from './port.js';
-import { aheadOf, candidateUuid, checkHeadroom, inOrder, nodePrefix, uuidOf } from './queue.js';
+import type { Attachment, Session } from './port.js';
+import { aheadOf, candidateUuid, checkHeadroom, inOrder, nodePrefix as prefixOf, uuidOf } from './queue.js';
 
 /** A place in the queue: our node, and who stood before it, first come first. */
 export interface Place {
@@ -20,28 +21,35 @@ export interface Place {
  * A create that is *confirmed* came after the lost one was applied or dropped, so the list read
  * behind it shows both; the earlier is kept.
  *
- * Not abortable: who no longer wants the place waits for it in the background and gives it up, so
+ * Where thousands join at once all nodes are made before the first list is read: the places are what counts, and a session's
+ * writes and reads by turns are slow.
+ *
+ * Not abortable once the node is being made: who no longer wants the place waits for it in the background and gives it up, so
  * that nothing is ever left behind.
  *
- * @returns null when our node was deleted while we joined
+ * @returns null when it was no longer wanted at its turn, or our node was deleted while we joined
  */
 export async function enqueue(
   host: Host,
-  session: Session,
-  queuePath: string,
-  prefix: string,
-  data: Uint8Array,
+  { session, turns }: Pick<Attachment, 'session' | 'turns'>,
+  { paths, nodePrefix, data }: Pick<Contest, 'paths' | 'nodePrefix' | 'data'>,
+  wanted: () => boolean,
 ): Promise<Place | null> {
+  const queuePath = paths.queue;
   const uuid = candidateUuid(host.uuid());
-  const path = `${queuePath}/${nodePrefix(uuid, prefix)}`;
-  const created = await untilAnswered(host, session, () =>
-    createBelow(session, queuePath, path, data, 'ephemeral_sequential'),
+  const path = `${queuePath}/${prefixOf(uuid, nodePrefix)}`;
+  const created = await turns.take(async () =>
+    // Given up before its turn: nothing is made that would have to be taken away.
+    wanted()
+      ? untilAnswered(host, session, () => createBelow(session, queuePath, path, data, 'ephemeral_sequential'))
+      : null,
   );
+  if (created === null) return null;
   const node = created.slice(queuePath.length + 1);
   let names: readonly string[];
   try {
     checkHeadroom(node, queuePath);
-    names = await listed(host, session, queuePath);
+    names = await turns.take(() => listed(host, session, queuePath), 'last');
   } catch (error) {
     // Refused what comes behind the create: a node that nobody stands for would block the queue while the session lives.
     void removeSurely(host, session, created);

@@ -39,6 +39,8 @@ class Scene {
   readonly turns = new Turns(1);
   readonly created: string[] = [];
   readonly removed: string[] = [];
+  /** What was asked of the server, in order: `create`, `list` the queue, `look` at a node of it. */
+  readonly asked: string[] = [];
   /** Whose all nodes are, as the server says. */
   owner: string | null = SESSION;
   readonly told: EventName[] = [];
@@ -55,8 +57,8 @@ class Scene {
     this.#record = record === null ? null : { data: record, stat };
   }
 
-  /** `abortsAt`: a listener gives the candidacy up at this event. */
-  host(abortsAt?: EventName): Host {
+  /** `then` is done by a listener at the event `at`: it gives the candidacy up, unless told otherwise. */
+  host(at?: EventName, then = () => this.stop.abort(new Error('given up'))): Host {
     return {
       clock: {
         ...systemClock,
@@ -76,7 +78,7 @@ class Scene {
       logger: silentLogger,
       emit: (name) => {
         this.told.push(name);
-        if (name === abortsAt) this.stop.abort(new Error('given up'));
+        if (name === at) then();
       },
     };
   }
@@ -114,6 +116,7 @@ class Scene {
     create: async (path: string, _data: Uint8Array, mode: string) => {
       const made = mode === 'ephemeral_sequential' ? `${path}0000000009` : path;
       this.created.push(made);
+      this.asked.push('create');
       return made;
     },
     remove: async (path: string) => void this.removed.push(path),
@@ -122,10 +125,12 @@ class Scene {
       return stat;
     },
     transaction: async () => {},
-    children: async (path: string) => ({
-      names: path === paths.queue ? [...this.#ahead, ...this.created.map((each) => each.slice(path.length + 1))] : [],
-      stat: { ...stat, owner: this.owner },
-    }),
+    children: async (path: string) => {
+      this.asked.push(path === paths.queue ? 'list' : 'look');
+      const names =
+        path === paths.queue ? [...this.#ahead, ...this.created.map((each) => each.slice(path.length + 1))] : [];
+      return { names, stat: { ...stat, owner: this.owner } };
+    },
     read: async (path: string) => (path === paths.term ? this.#record : { data: new Uint8Array(), stat }),
   } as unknown as Session;
 
@@ -190,28 +195,25 @@ describe('a candidacy that is given up by who is told of it', () => {
 });
 
 describe('candidacies that join at once', () => {
-  it('all get their places before the first of them looks around', async () => {
+  it('all get their places before the first of them lists the queue, and all list it before one looks around', async () => {
     const scene = new Scene(['a-lock-0000000001']);
-    const join = () => void scene.campaign(scene.host(), IDLE).outcome.catch(() => {});
-    join();
     const done = scene.occupy();
-    await waitFor(() => scene.told.includes('joined'), { what: 'the first place' });
-    // Later than the first, which has its place already and wants another turn.
-    await settled();
-    join();
-    join();
+    for (let each = 0; each < 3; each += 1) scene.campaign(scene.host(), IDLE).outcome.catch(() => {});
     done();
     await waitFor(() => scene.told.filter((name) => name === 'predecessor').length === 3, {
       what: 'all to look around',
     });
-    const order = scene.told.filter((name) => name === 'joined' || name === 'predecessor');
-    expect(order).toEqual([...Array(3).fill('joined'), ...Array(3).fill('predecessor')]);
+    const all = (what: string) => Array(3).fill(what);
+    expect(scene.asked).toEqual([...all('create'), ...all('list'), ...all('look')]);
   });
 
   it('learn of what became of their nodes before they looked around', async () => {
     const scene = new Scene(['a-lock-0000000001']);
-    const { outcome } = scene.campaign(scene.host(), IDLE);
-    const done = scene.occupy();
+    let done = (): void => {};
+    const host = scene.host('joined', () => {
+      done = scene.occupy();
+    });
+    const { outcome } = scene.campaign(host, IDLE);
     await waitFor(() => scene.told.includes('joined'), { what: 'the place' });
     await settled();
     expect(scene.subscriptions).toEqual([scene.created[0], paths.term]);

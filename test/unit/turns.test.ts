@@ -59,13 +59,27 @@ describe('turns', () => {
     expect(tasks.started).toEqual(['a', 'b', 'c', 'd', 'idle']);
   });
 
-  it('lets one of the last through for every eight in turn, so that a stream of those keeps nobody waiting for ever', async () => {
+  it('lets one of the last through for so many in turn, so that a stream of those keeps nobody waiting for ever', async () => {
     const tasks = new Tasks(new Turns(1));
     void tasks.add('first');
     for (const name of ['idle', 'idler']) void tasks.add(name, 'last');
-    for (const name of names(20)) void tasks.add(name);
-    for (let ended = 0; ended < 23; ended += 1) await tasks.end(tasks.started[ended] ?? '');
-    expect(tasks.started).toEqual(['first', ...names(8), 'idle', ...names(8, 8), 'idler', ...names(4, 16)]);
+    for (const name of names(80)) void tasks.add(name);
+    for (let ended = 0; ended < 83; ended += 1) await tasks.end(tasks.started[ended] ?? '');
+    expect(tasks.started).toEqual(['first', ...names(32), 'idle', ...names(32, 32), 'idler', ...names(16, 64)]);
+  });
+
+  it('lets the next begin together with a pace, once half of a window has ended, and nobody overtake those who wait', async () => {
+    const tasks = new Tasks(new Turns({ clock: { monotonic: () => 0 }, least: 4, most: 4, turnMs: 100 }));
+    for (const name of names(7)) void tasks.add(name);
+    await tasks.end('0');
+    void tasks.add('late');
+    expect(tasks.started).toEqual(names(4));
+    await tasks.end('1');
+    expect(tasks.started).toEqual(names(6));
+    await tasks.end('2', '3', '4');
+    expect(tasks.started).toEqual([...names(7), 'late']);
+    void tasks.add('alone');
+    expect(tasks.started).toEqual([...names(7), 'late', 'alone']);
   });
 
   it('lets more through while turns are short, up to a limit, and fewer when they take long, but some always', async () => {
@@ -83,9 +97,9 @@ describe('turns', () => {
       running.push(...tasks.started.slice(0, before));
       return tasks.started.length - before;
     };
-    // Of those that run two end and let four in, and so on.
+    // Of those that run two end and let four in, and so on: as many as bring it back from a half to the whole.
     const quick = [await round(0), await round(100), await round(100), await round(100)];
-    expect(quick).toEqual([4, 5, 5, 5]);
+    expect(quick).toEqual([4, 3, 3, 3]);
     const slow = [await round(101), await round(101), await round(101)];
     expect(slow).toEqual([2, 2, 2]);
   });

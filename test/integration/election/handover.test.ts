@@ -119,6 +119,8 @@ describe.concurrent("a leader's candidate node is deleted by hand, its session a
     // From now on: without renewals it leads for a moment, which may be over before the successor has connected.
     const begun = waitFor(() => leader.term, { what: 'a term', intervalMs: 1 });
     await waitFor(async () => (await operator.record(name)) !== null, { what: 'a claim', intervalMs: 1 });
+    // What the claim needs beside it is behind it on the line.
+    await sleep(0.02 * T);
     await line.stall('requests');
     const successor = await Contender.enter(ensemble.connectString, name, 'successor', options);
     const term = await begun;
