@@ -30,7 +30,7 @@ const REOPEN: Backoff = { baseMs: 100, capMs: 5_000 };
 /** How many candidacies of one session may be joining, claiming or leaving at the same time. */
 const TURNS = { least: 64, most: 512 };
 
-/** A turn may take this share of a session timeout, half the time from one renewal to the next: of its two to four round trips a renewal waits for one. */
+/** A turn may take this share of a session timeout, half the time from one renewal to the next: a renewal waits about as long as a turn, which is mostly one round trip. */
 const TURNS_PER_TIMEOUT = 2 * RENEWALS_PER_TIMEOUT;
 
 /** A pause shorter than this is ordinary scheduling. */
