@@ -4,7 +4,7 @@ import { createBelow } from './nodes.js';
 import { OwnNodeWatch } from './own-node.js';
 import { removeSurely, untilAnswered } from './persistence.js';
 import type { Attachment, Session } from './port.js';
-import { aheadOf, candidateUuid, checkHeadroom, inOrder, nodePrefix as prefixOf, uuidOf } from './queue.js';
+import { aheadOf, candidateUuid, checkHeadroom, inOrder, nodePrefix, uuidOf } from './queue.js';
 
 /** A place in the queue: our node, and who stood before it, first come first. */
 export interface Place {
@@ -32,16 +32,16 @@ export interface Place {
 export async function enqueue(
   host: Host,
   { session, turns }: Pick<Attachment, 'session' | 'turns'>,
-  { paths, nodePrefix, data }: Pick<Contest, 'paths' | 'nodePrefix' | 'data'>,
+  contest: Pick<Contest, 'paths' | 'nodePrefix' | 'data'>,
   wanted: () => boolean,
 ): Promise<Place | null> {
-  const queuePath = paths.queue;
+  const queuePath = contest.paths.queue;
   const uuid = candidateUuid(host.uuid());
-  const path = `${queuePath}/${prefixOf(uuid, nodePrefix)}`;
+  const path = `${queuePath}/${nodePrefix(uuid, contest.nodePrefix)}`;
   const created = await turns.take(async () =>
     // Given up before its turn: nothing is made that would have to be taken away.
     wanted()
-      ? untilAnswered(host, session, () => createBelow(session, queuePath, path, data, 'ephemeral_sequential'))
+      ? untilAnswered(host, session, () => createBelow(session, queuePath, path, contest.data, 'ephemeral_sequential'))
       : null,
   );
   if (created === null) return null;

@@ -1,31 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
+import { expect, it } from 'vitest';
+import { waitFor } from '../../../deploy/local/index.js';
 import { connect } from '../../../src/index.js';
-import { Lines } from '../../../src/verify/lines.js';
 import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { type Cost, countFailovers } from '../../support/failovers.js';
-import { Operator } from '../../support/operator.js';
+import { site } from '../../support/site.js';
 
 /* What elections cost. bench/failover.ts has the figures for 300 candidates, and times. */
 
-let ensemble: Ensemble;
-let operator: Operator;
-const lines = new Lines();
-
-beforeAll(async () => {
-  ensemble = await startEnsemble({ fsync: false });
-  operator = await Operator.at(ensemble.connectString);
-});
-
-afterAll(async () => {
-  await operator?.close();
-  await lines.close();
-  await ensemble?.close();
-});
+const here = site({ fsync: false });
 
 it('a failover costs the ensemble the same requests and bytes with 3 candidates as with 30', async () => {
   const first = async (candidates: number): Promise<Cost> => {
-    const line = await lines.to(ensemble.servers[0] as ZooKeeperServer);
+    const line = await here.lines.to(here.server);
     const costs = await countFailovers(line, `cost-${candidates}-of-them`, candidates, 1);
     await line.close();
     return costs[0] as Cost;
@@ -42,7 +28,7 @@ it('a failover costs the ensemble the same requests and bytes with 3 candidates 
 });
 
 it('a thousand elections on one session are won, held and given up', async () => {
-  const tenure = await connect({ servers: ensemble.connectString, sessionTimeoutMs: 10_000 });
+  const tenure = await connect({ servers: here.ensemble.connectString, sessionTimeoutMs: 10_000 });
   const heapBefore = memory();
   const begin = monotonicMs();
   const campaigns = Array.from({ length: 1_000 }, (_, index) => tenure.election(`thousand/${index}`).campaign());
@@ -57,7 +43,7 @@ it('a thousand elections on one session are won, held and given up', async () =>
   console.info(
     `1,000 elections: won after ${Math.round(wonAfter)} ms, ${kilobytes.toFixed(1)} kB each, given up in ${Math.round(monotonicMs() - resigning)} ms`,
   );
-  for (const index of [0, 499, 999]) expect(await operator.children(`thousand/${index}`)).toEqual([]);
+  for (const index of [0, 499, 999]) expect(await here.operator.children(`thousand/${index}`)).toEqual([]);
   await tenure.close();
 }, 120_000);
 
@@ -67,7 +53,7 @@ function memory(): number {
 }
 
 it('a renewal waits a moment for the thousands that join and claim beside it, and not for all of them', async () => {
-  const tenure = await connect({ servers: ensemble.connectString, sessionTimeoutMs: 10_000 });
+  const tenure = await connect({ servers: here.ensemble.connectString, sessionTimeoutMs: 10_000 });
   const steady = await tenure.election('steady').campaign();
   let slowest = 0;
   tenure.events.on('renewal_confirmed', ({ roundTripMs }) => {
@@ -86,10 +72,10 @@ it('a renewal waits a moment for the thousands that join and claim beside it, an
 }, 240_000);
 
 it('standing behind one leader in two hundred elections costs the reads of one', async () => {
-  const leader = await connect({ servers: ensemble.connectString, sessionTimeoutMs: 4_000, lifeline: false });
+  const leader = await connect({ servers: here.ensemble.connectString, sessionTimeoutMs: 4_000, lifeline: false });
   const names = Array.from({ length: 200 }, (_, index) => `behind/${index}`);
   await Promise.all(names.map((name) => leader.election(name).campaign()));
-  const line = await lines.to(ensemble.servers[0] as ZooKeeperServer);
+  const line = await here.lines.to(here.server);
   const successor = await connect({ servers: line.address, sessionTimeoutMs: 4_000, lifeline: false });
   let watching = 0;
   successor.events.on('predecessor', () => {

@@ -1,36 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
+import { expect, it } from 'vitest';
+import { waitFor } from '../../../deploy/local/index.js';
 import { connect } from '../../../src/index.js';
-import { Lines } from '../../../src/verify/lines.js';
 import { sleep } from '../../../src/verify/monotonic.js';
-import { Operator } from '../../support/operator.js';
+import { site } from '../../support/site.js';
 
 /* Crowds that join on one session: in phases, each step of all before the next of any, so that much can come between two. */
 
 const COUNT = 400;
 const everyone = Array.from({ length: COUNT }, (_, index) => index);
 
-let ensemble: Ensemble;
-let operator: Operator;
-const lines = new Lines();
-
-beforeAll(async () => {
-  ensemble = await startEnsemble({ fsync: false });
-  operator = await Operator.at(ensemble.connectString);
-});
-
-afterAll(async () => {
-  await operator?.close();
-  await lines.close();
-  await ensemble?.close();
-});
+const here = site({ fsync: false });
 
 it.each(['wire', 'native'] as const)(
   'who is given up while hundreds join and lose their connection leaves nobody behind, and all others stand and lead (%s)',
   async (driver) => {
-    const line = await lines.to(ensemble.servers[0] as ZooKeeperServer);
+    const line = await here.lines.to(here.server);
     const name = (index: number): string => `crowd-${driver}/${index}`;
-    const others = await connect({ servers: ensemble.connectString, driver: 'wire' });
+    const others = await connect({ servers: here.ensemble.connectString, driver: 'wire' });
     const crowd = await connect({ servers: line.address, driver });
     const won = new Set<number>();
     const givenUp = new Set<number>();
@@ -64,7 +50,7 @@ it.each(['wire', 'native'] as const)(
     await sleep(COUNT * 3);
     expect(givenUp.size).toBeGreaterThan(0);
     const standing = async (): Promise<number[]> =>
-      Promise.all(everyone.map(async (index) => (await operator.children(name(index))).length));
+      Promise.all(everyone.map(async (index) => (await here.operator.children(name(index))).length));
     const wanted = (): number[] => everyone.map((index) => (givenUp.has(index) ? 1 : 2));
     await waitFor(async () => String(await standing()) === String(wanted()), { what: 'all queues to hold who stands' });
     await others.close();

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ensemble, startEnsemble, waitFor, type ZooKeeperServer } from '../../../deploy/local/index.js';
+import { describe, expect, it } from 'vitest';
+import { waitFor } from '../../../deploy/local/index.js';
 import { connect } from '../../../src/index.js';
-import { Lines } from '../../../src/verify/lines.js';
 import { monotonicMs, sleep } from '../../../src/verify/monotonic.js';
 import { ActBook } from '../../support/acts.js';
 import { Contender, type ContenderOptions } from '../../support/contender.js';
-import { Operator } from '../../support/operator.js';
+import { site } from '../../support/site.js';
 
 /*
  * Two leaders never at once, where nobody waits for a session to expire: nodes deleted by hand, and leaders that are the
@@ -19,42 +18,30 @@ import { Operator } from '../../support/operator.js';
 const T = 2_000;
 const LEASE = Math.floor((T * 2) / 3);
 
-let ensemble: Ensemble;
-let operator: Operator;
-const lines = new Lines();
+const here = site({ tickTime: 500, fsync: false });
 let count = 0;
-
-beforeAll(async () => {
-  ensemble = await startEnsemble({ tickTime: 500, fsync: false });
-  operator = await Operator.at(ensemble.connectString);
-});
-
-afterAll(async () => {
-  await operator?.close();
-  await lines.close();
-  await ensemble?.close();
-});
-
-const server = (): ZooKeeperServer => ensemble.servers[0] as ZooKeeperServer;
 
 /** A leader behind a line that can fail, and a successor that has seen its renewals. */
 async function pair(leaderOptions: ContenderOptions = {}) {
   count += 1;
   const name = `handover-${count}`;
   const book = new ActBook();
-  const line = await lines.to(server());
+  const line = await here.lines.to(here.server);
   const leader = await Contender.enter(line.address, name, 'leader', { sessionTimeoutMs: T, book, ...leaderOptions });
   const term = await leader.leading();
-  const successor = await Contender.enter(ensemble.connectString, name, 'successor', { sessionTimeoutMs: T, book });
+  const successor = await Contender.enter(here.ensemble.connectString, name, 'successor', {
+    sessionTimeoutMs: T,
+    book,
+  });
   await successor.joined();
   // Two renewals, so that the successor counts from one that it saw, and not from the vacancy.
   await sleep((T / 10) * 3);
-  const node = (await operator.queue(name))[0]?.node as string;
+  const node = (await here.operator.queue(name))[0]?.node as string;
   const end = async () => {
     await line.mend();
     await Promise.all([leader.stop(), successor.stop()]);
     await line.close();
-    await operator.queueOf(name, 0);
+    await here.operator.queueOf(name, 0);
   };
   return { name, line, book, leader, term, successor, node, end };
 }
@@ -63,7 +50,7 @@ describe.concurrent("a leader's candidate node is deleted by hand, its session a
   it('ends the term at once, and the successor has waited for the lease all the same', async () => {
     const { name, book, leader, term, successor, node, end } = await pair();
     const deletedAt = monotonicMs();
-    await operator.remove(`${operator.queuePath(name)}/${node}`);
+    await here.operator.remove(`${here.operator.queuePath(name)}/${node}`);
     expect(await leader.lost(term)).toBe('node_gone');
     expect(monotonicMs() - deletedAt).toBeLessThan(LEASE / 3);
     await successor.leading();
@@ -71,7 +58,7 @@ describe.concurrent("a leader's candidate node is deleted by hand, its session a
     expect(successor.count('patient')).toBe(1);
     // It stands in the queue again, behind, with a node of its present session.
     await leader.joined(2);
-    const queue = await operator.queueOf(name, 2);
+    const queue = await here.operator.queueOf(name, 2);
     expect(queue[1]?.owner).toBe(leader.tenure.session?.id);
     expect(queue.map((standing) => standing.node)).not.toContain(node);
     await end();
@@ -81,7 +68,7 @@ describe.concurrent("a leader's candidate node is deleted by hand, its session a
     const { name, line, book, leader, term, successor, node, end } = await pair();
     await line.stall('replies');
     const deletedAt = monotonicMs();
-    await operator.remove(`${operator.queuePath(name)}/${node}`);
+    await here.operator.remove(`${here.operator.queuePath(name)}/${node}`);
     await successor.leading();
     const tookMs = monotonicMs() - deletedAt;
     expect(await leader.lost(term)).toBe('lease_expired');
@@ -101,7 +88,7 @@ describe.concurrent("a leader's candidate node is deleted by hand, its session a
     await line.stall('requests');
     await sleep(0.25 * T);
     await line.stall('replies');
-    await operator.remove(`${operator.queuePath(name)}/${node}`);
+    await here.operator.remove(`${here.operator.queuePath(name)}/${node}`);
     await successor.leading();
     expect(['lease_expired', 'node_gone']).toContain(await leader.lost(term));
     expect(book.worstOverlapMs).toBeLessThan(0);
@@ -112,21 +99,21 @@ describe.concurrent("a leader's candidate node is deleted by hand, its session a
     count += 1;
     const name = `handover-${count}`;
     const book = new ActBook();
-    const line = await lines.to(server());
+    const line = await here.lines.to(here.server);
     const options = { sessionTimeoutMs: T, book };
     await line.delayReplies(0.2 * T);
     const leader = await Contender.enter(line.address, name, 'leader', options);
     // From now on: without renewals it leads for a moment, which may be over before the successor has connected.
     const begun = waitFor(() => leader.term, { what: 'a term', intervalMs: 1 });
-    await waitFor(async () => (await operator.record(name)) !== null, { what: 'a claim', intervalMs: 1 });
+    await waitFor(async () => (await here.operator.record(name)) !== null, { what: 'a claim', intervalMs: 1 });
     // What the claim needs beside it is behind it on the line.
     await sleep(0.02 * T);
     await line.stall('requests');
-    const successor = await Contender.enter(ensemble.connectString, name, 'successor', options);
+    const successor = await Contender.enter(here.ensemble.connectString, name, 'successor', options);
     const term = await begun;
     await line.stall('replies');
-    const [first] = await operator.queue(name);
-    await operator.remove(`${operator.queuePath(name)}/${first?.node}`);
+    const [first] = await here.operator.queue(name);
+    await here.operator.remove(`${here.operator.queuePath(name)}/${first?.node}`);
     await successor.leading();
     await leader.lost(term);
     expect(book.worstOverlapMs).toBeLessThan(0);
@@ -141,7 +128,7 @@ describe.concurrent("a leader's candidate node is deleted by hand, its session a
     await line.drop();
     await sleep(T / 8);
     await line.drop();
-    await operator.remove(`${operator.queuePath(name)}/${node}`);
+    await here.operator.remove(`${here.operator.queuePath(name)}/${node}`);
     await successor.leading();
     await leader.lost(term);
     expect(book.worstOverlapMs).toBeLessThan(0);
@@ -152,9 +139,9 @@ describe.concurrent("a leader's candidate node is deleted by hand, its session a
 describe.concurrent("a leader's session node is deleted by hand", () => {
   it('ends the term at the next renewal, and the successor has waited for the lease', async () => {
     const { name, book, leader, term, successor, end } = await pair();
-    const { session } = (await operator.record(name)) as { session: string };
+    const { session } = (await here.operator.record(name)) as { session: string };
     const deletedAt = monotonicMs();
-    await operator.remove(`${operator.root}/sessions/${session}`);
+    await here.operator.remove(`${here.operator.root}/sessions/${session}`);
     expect(await leader.lost(term)).toBe('session_node_gone');
     expect(monotonicMs() - deletedAt).toBeLessThan(LEASE);
     await successor.leading();
@@ -162,7 +149,7 @@ describe.concurrent("a leader's session node is deleted by hand", () => {
     // It joins again under a new session node, to which renewals can be written.
     await successor.stop();
     const again = await leader.leading(2);
-    expect(((await operator.record(name)) as { session: string }).session).not.toBe(session);
+    expect(((await here.operator.record(name)) as { session: string }).session).not.toBe(session);
     await sleep(LEASE * 1.5);
     expect(again.state).toBe('leading');
     await end();
@@ -170,10 +157,10 @@ describe.concurrent("a leader's session node is deleted by hand", () => {
 
   it('never has two leaders when the old one hears nothing any more, and its candidate node goes too', async () => {
     const { name, line, book, leader, term, successor, node, end } = await pair();
-    const { session } = (await operator.record(name)) as { session: string };
+    const { session } = (await here.operator.record(name)) as { session: string };
     await line.stall('replies');
-    await operator.remove(`${operator.root}/sessions/${session}`);
-    await operator.remove(`${operator.queuePath(name)}/${node}`);
+    await here.operator.remove(`${here.operator.root}/sessions/${session}`);
+    await here.operator.remove(`${here.operator.queuePath(name)}/${node}`);
     await successor.leading();
     await leader.lost(term);
     expect(book.worstOverlapMs).toBeLessThan(0);
@@ -206,13 +193,13 @@ describe.concurrent('a disconnected leader', () => {
       expect(() => term.assert()).not.toThrow();
     }
     expect(leader.tenure.session?.id).toBe(session);
-    expect((await operator.queue(name))[0]?.node).toBe(node);
+    expect((await here.operator.queue(name))[0]?.node).toBe(node);
     expect(leader.terms).toHaveLength(1);
     await end();
   });
 
   it('whose claim is confirmed when its lease is over never acts, and is told that it lost', async () => {
-    const line = await lines.to(server());
+    const line = await here.lines.to(here.server);
     const tenure = await connect({ servers: line.address, sessionTimeoutMs: T, leaseMs: 60 });
     const told: string[] = [];
     for (const event of ['elected', 'lost', 'released'] as const) tenure.events.on(event, () => told.push(event));
@@ -220,7 +207,7 @@ describe.concurrent('a disconnected leader', () => {
     const term = await tenure.election('born-lost').campaign();
     expect(term.state).toBe('lost');
     expect(() => term.assert()).toThrow('no renewal was confirmed within the lease');
-    await operator.queueOf('born-lost', 0);
+    await here.operator.queueOf('born-lost', 0);
     await waitFor(() => told.length === 3, { what: 'all to be told' });
     expect(told).toEqual(['elected', 'lost', 'released']);
     await line.mend();
