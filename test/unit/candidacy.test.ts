@@ -41,6 +41,8 @@ class Scene {
   readonly removed: string[] = [];
   /** What was asked of the server, in order: `create`, `list` the queue, `look` at a node of it. */
   readonly asked: string[] = [];
+  /** Called when a node is being made. */
+  creating = (): void => {};
   /** Whose all nodes are, as the server says. */
   owner: string | null = SESSION;
   readonly told: EventName[] = [];
@@ -117,6 +119,7 @@ class Scene {
       const made = mode === 'ephemeral_sequential' ? `${path}0000000009` : path;
       this.created.push(made);
       this.asked.push('create');
+      this.creating();
       return made;
     },
     remove: async (path: string) => void this.removed.push(path),
@@ -198,12 +201,17 @@ describe('candidacies that join at once', () => {
   it('all get their places before the first of them lists the queue, and all list it before one looks around', async () => {
     const scene = new Scene(['a-lock-0000000001']);
     const done = scene.occupy();
-    for (let each = 0; each < 3; each += 1) scene.campaign(scene.host(), IDLE).outcome.catch(() => {});
+    const join = () => void scene.campaign(scene.host(), IDLE).outcome.catch(() => {});
+    for (let each = 0; each < 3; each += 1) join();
+    // Later than the first, which has its place already and wants another turn.
+    scene.creating = () => {
+      if (scene.created.length === 3) join();
+    };
     done();
-    await waitFor(() => scene.told.filter((name) => name === 'predecessor').length === 3, {
+    await waitFor(() => scene.told.filter((name) => name === 'predecessor').length === 4, {
       what: 'all to look around',
     });
-    const all = (what: string) => Array(3).fill(what);
+    const all = (what: string) => Array(4).fill(what);
     expect(scene.asked).toEqual([...all('create'), ...all('list'), ...all('look')]);
   });
 
